@@ -1,0 +1,70 @@
+# cadastre_room(<name>): the library cadastre::<name> from src/<name>, and its test binary.
+#
+# Sources are every *.cc beside the room's CMakeLists.txt except *_test.cc, which make up
+# <name>_test. The library links exactly the rooms of its row in cmake/house.txt that exist in this
+# tree; a room that a later release adds joins by creating its folder.
+
+set(CADASTRE_HOUSE "${CMAKE_SOURCE_DIR}/cmake/house.txt")
+set_property(DIRECTORY "${CMAKE_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CADASTRE_HOUSE}")
+
+function(cadastre_row name out)
+  file(STRINGS "${CADASTRE_HOUSE}" lines REGEX "^${name}:")
+  list(LENGTH lines count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "room '${name}' has ${count} rows in cmake/house.txt, it needs one")
+  endif()
+  string(REGEX REPLACE "^${name}:[ ]*" "" row "${lines}")
+  string(REGEX REPLACE "[ ]+" ";" row "${row}")
+  set(${out} "${row}" PARENT_SCOPE)
+endfunction()
+
+function(cadastre_room name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "*.cc")
+  file(GLOB headers CONFIGURE_DEPENDS "*.h")
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+
+  set(target "cadastre_${name}")
+  add_library(${target} STATIC ${sources})
+  add_library(cadastre::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(${target} PUBLIC
+    "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/cadastre>")
+  target_compile_features(${target} PUBLIC cxx_std_23)
+  target_link_libraries(${target} PRIVATE ${arg_LINK})
+  cadastre_warnings(${target})
+
+  cadastre_row(${name} row)
+  foreach(lower IN LISTS row)
+    if(TARGET cadastre_${lower})
+      target_link_libraries(${target} PUBLIC cadastre_${lower})
+    endif()
+  endforeach()
+
+  install(TARGETS ${target} EXPORT cadastreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  list(FILTER headers EXCLUDE REGEX "_testing\\.h$")
+  install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/cadastre/${name}")
+
+  if(CADASTRE_TESTS AND tests)
+    cadastre_test(${name}_test SOURCES ${tests} LINK ${target})
+  endif()
+endfunction()
+
+# cadastre_test(<name> SOURCES … LINK …): one GoogleTest binary; every TEST becomes a CTest entry
+# called <preset>.<suite>.<test>, so that one run can hold several presets.
+function(cadastre_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} rapidcheck GTest::gtest GTest::gtest_main)
+  cadastre_warnings(${name})
+  target_compile_definitions(${name} PRIVATE
+    CADASTRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  gtest_discover_tests(${name}
+    TEST_PREFIX "${CADASTRE_PRESET}."
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 300 LABELS "${CADASTRE_PRESET}")
+endfunction()

@@ -1,0 +1,1 @@
+#include "shard/limits.h"  // The static_asserts are compiled at least once.
