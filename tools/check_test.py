@@ -171,6 +171,7 @@ class Layers(Tree):
             ("<xxhash.h>", ["base"], ["shard"]),
             ("<blake3.h>", ["base"], ["shard"]),
             ("<gtest/gtest.h>", [], ["base"]),
+            ("<rapidcheck.h>", [], ["shard"]),
             ("<fmt/format.h>", ["base", "shard", "cli"], []),
         ]
         for header, inside, outside in doors:
