@@ -1,9 +1,9 @@
 // The least an outside project does: include an installed header, call into an installed library.
 
+#include <cstdio>
+
 #include <cadastre/base/bytes.h>
 #include <cadastre/shard/limits.h>
-
-#include <cstdio>
 
 int main() {
   std::printf("kMaxKeySize %zu\n", cadastre::shard::kMaxKeySize);
