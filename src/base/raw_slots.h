@@ -11,6 +11,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <new>
 #include <type_traits>
 
 namespace cadastre::base {
@@ -33,11 +34,11 @@ class RawSlots {
   // The first slot; the others follow it. Only constructed ones may be read.
   [[nodiscard]] constexpr T* data() noexcept {
     if (std::is_constant_evaluated()) return room_.items.data();
-    return reinterpret_cast<T*>(room_.bytes.data());
+    return std::launder(reinterpret_cast<T*>(room_.bytes.data()));
   }
   [[nodiscard]] constexpr const T* data() const noexcept {
     if (std::is_constant_evaluated()) return room_.items.data();
-    return reinterpret_cast<const T*>(room_.bytes.data());
+    return std::launder(reinterpret_cast<const T*>(room_.bytes.data()));
   }
 
  private:
