@@ -1,0 +1,17 @@
+#include "base/xxh3.h"
+
+#include <cstdint>
+
+#include <xxhash.h>
+
+#include "base/bytes.h"
+
+namespace cadastre::base {
+
+static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 is stable from 0.8.0 on");
+
+std::uint64_t xxh3_64(ByteView bytes) noexcept {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+}  // namespace cadastre::base
