@@ -1,5 +1,5 @@
 // FunctionRef: a borrowed callable, two pointers wide. For parameters only: it does not keep what it
-// calls alive, and it never allocates.
+// calls alive, and it never allocates. It takes callable objects; wrap a plain function in a lambda.
 //
 //   void each_child(FunctionRef<void(std::size_t)> visit);
 //   each_child([&](std::size_t index) { ... });
@@ -22,7 +22,7 @@ class FunctionRef<R(Args...)> {
  public:
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
-             std::is_invocable_r_v<R, F&, Args...>)
+             std::is_object_v<std::remove_reference_t<F>> && std::is_invocable_r_v<R, F&, Args...>)
   // NOLINTNEXTLINE(google-explicit-constructor): a parameter that takes any callable
   FunctionRef(F&& callable CAD_LIFETIMEBOUND) noexcept
       : target_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
