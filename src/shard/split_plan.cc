@@ -119,14 +119,14 @@ Result<void, PlanError> check_point_count(std::size_t points) noexcept {
 
 Result<SplitReplacePlan, PlanError> SplitReplacePlan::try_make(
     std::span<const SplitReplaceChild> children) noexcept {
-  if (children.size() > kMaxSplitChildren) {
-    return base::fail(PlanError{.code = Code::kTooManyChildren, .count = kMaxSplitChildren + 1});
-  }
-  if (children.size() < 2) {
-    return base::fail(PlanError{.code = Code::kTooFewChildren, .count = children.size()});
-  }
   Result<SplitReplacePlan, PlanError> plan{std::in_place};
-  plan->children_.append(children);
+  if (children.size() > kMaxSplitChildren) {
+    plan = base::fail(PlanError{.code = Code::kTooManyChildren, .count = kMaxSplitChildren + 1});
+  } else if (children.size() < 2) {
+    plan = base::fail(PlanError{.code = Code::kTooFewChildren, .count = children.size()});
+  } else {
+    plan->children_.append(children);
+  }
   return plan;
 }
 
