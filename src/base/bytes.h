@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/attributes.h"
+#include "base/endian.h"
 
 namespace cadastre::base {
 
@@ -34,6 +35,11 @@ using Bytes = std::vector<std::byte>;
       if (a[i] != b[i]) return a[i] <=> b[i];
     }
   } else if (shared != 0) {
+    if (shared >= sizeof(std::uint64_t)) {  // Most keys differ early: no call for those.
+      const auto a_word = load_be<std::uint64_t>(a.data());
+      const auto b_word = load_be<std::uint64_t>(b.data());
+      if (a_word != b_word) return a_word <=> b_word;
+    }
     const int order = std::memcmp(a.data(), b.data(), shared);
     if (order != 0) return order <=> 0;
   }

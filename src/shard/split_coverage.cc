@@ -22,9 +22,9 @@ namespace {
 using Code = SplitError::Code;
 using Children = std::span<const ShardSpecRef>;
 
-// A child's place in the order by start. Most comparisons end at the first eight bytes.
+// A child's place in the order by start. Most comparisons end at the head.
 struct Entry {
-  std::uint64_t head;  // of the start, padded with zero bytes
+  std::uint64_t head;  // eight bytes of the start behind what all starts share, padded with zeros
   std::uint16_t index;
 };
 
@@ -55,9 +55,21 @@ void insertion_sort(std::span<Entry> entries, ByStart less) noexcept {
   }
 }
 
+// How many leading bytes all starts share.
+std::size_t shared_head(Children children) noexcept {
+  const ByteView first = children.front().start();
+  std::size_t shared = first.size();
+  for (const auto& child : children.subspan(1)) {
+    if (shared == 0) break;
+    shared = common_prefix_size(first.first(shared), child.start());
+  }
+  return shared;
+}
+
 void sort_by_start(Children children, std::span<Entry> entries) noexcept {
+  const std::size_t head_end = shared_head(children) + kWordBytes;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    entries[i] = {word_ending_at(children[i].start(), kWordBytes), static_cast<std::uint16_t>(i)};
+    entries[i] = {word_ending_at(children[i].start(), head_end), static_cast<std::uint16_t>(i)};
   }
   if (entries.size() <= kInsertionSortMax) {
     insertion_sort(entries, ByStart(children));
