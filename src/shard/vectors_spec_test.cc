@@ -1,7 +1,6 @@
 // The groups about specs, cursors and splits.
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -145,6 +144,7 @@ void check_split_coverage(const Json& group) {
       owned.push_back({hex(child[0].get<std::string>()), hex(child[1].get<std::string>())});
     }
     std::vector<ShardSpecRef> children;
+    children.reserve(owned.size());
     for (const OwnedBounds& child : owned)
       children.push_back(child.spec());
     const auto verdict = validate_split_coverage({parent.start, parent.end}, children);

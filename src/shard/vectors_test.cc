@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -117,6 +118,7 @@ std::ostream& operator<<(std::ostream& out, const VectorGroup& group) {
 
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> names;
+  names.reserve(kGroups.size());
   for (const VectorGroup& group : kGroups)
     names.push_back(group.name);
   return names;
