@@ -1,0 +1,57 @@
+#include "base/clock.h"
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace cadastre::base {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+TEST(ManualClock, StandsStillUntilItIsTurned) {
+  ManualClock clock(Instant{seconds(100)});
+  EXPECT_EQ(clock.now(), Instant{seconds(100)});
+  EXPECT_EQ(clock.now(), Instant{seconds(100)});
+  clock.advance(milliseconds(1500));
+  EXPECT_EQ(clock.now() - Instant{seconds(100)}, milliseconds(1500));
+}
+
+TEST(ManualClock, StartsAtTheEpochAndCanBeSetBack) {
+  ManualClock clock;
+  EXPECT_EQ(clock.now().time_since_epoch(), nanoseconds(0));
+  clock.set(Instant{seconds(9)});
+  clock.set(Instant{seconds(3)});
+  EXPECT_EQ(clock.now(), Instant{seconds(3)});
+}
+
+TEST(ManualClock, LosesNoTurnOfManyThreads) {
+  ManualClock clock;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (int turn = 0; turn < 1000; ++turn)
+          clock.advance(nanoseconds(1));
+      });
+    }
+  }
+  EXPECT_EQ(clock.now(), Instant{nanoseconds(4000)});
+}
+
+TEST(SystemClock, LiesBetweenTwoReadingsOfTheSystem) {
+  const SystemClock system;
+  const Clock& clock = system;
+  const Instant before = std::chrono::system_clock::now();
+  const Instant now = clock.now();
+  const Instant after = std::chrono::system_clock::now();
+  EXPECT_LE(before, now);
+  EXPECT_LE(now, after);
+}
+
+}  // namespace
+}  // namespace cadastre::base
