@@ -1,0 +1,268 @@
+// Properties of manifests, coverage, cursors, cuts and arenas, each against a model too simple to be
+// wrong.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "base/bytes.h"
+#include "shard/bytes_testing.h"
+#include "shard/cursor.h"
+#include "shard/hint.h"
+#include "shard/hint_shards.h"
+#include "shard/key_buf.h"
+#include "shard/key_range.h"
+#include "shard/manifest.h"
+#include "shard/prealloc_builder.h"
+#include "shard/property_testing.h"
+#include "shard/shard_arena.h"
+#include "shard/shard_id.h"
+#include "shard/shard_spec.h"
+#include "shard/split_coverage.h"
+#include "shard/split_hints.h"
+#include "shard/split_plan.h"
+
+namespace cadastre::shard {
+namespace {
+
+using testing::operator""_b;
+
+// Keys over {a, b}, at most two long: ranges touch, nest and miss each other often.
+const std::vector<std::string>& small_keys() {
+  static const std::vector<std::string> kKeys = {"", "a", "aa", "ab", "b", "ba", "bb"};
+  return kKeys;
+}
+
+struct SmallRange {
+  std::string start;
+  std::string end;
+
+  [[nodiscard]] ShardSpecRef spec() const {
+    return ShardSpecRef::unchecked(base::as_bytes(start), base::as_bytes(end));
+  }
+  // The small keys inside, by definition: at or above the start, below an end that is not infinity.
+  [[nodiscard]] std::set<std::string> keys() const {
+    std::set<std::string> inside;
+    for (const auto& key : small_keys()) {
+      if (key >= start && (end.empty() || key < end)) inside.insert(key);
+    }
+    return inside;
+  }
+};
+
+std::string small_key() {
+  return small_keys()[dice(small_keys().size())];
+}
+
+SmallRange small_range() {
+  SmallRange range{small_key(), small_key()};
+  const bool flip = !range.start.empty() && !range.end.empty() && range.start > range.end;
+  if (flip && dice(8) != 0) std::swap(range.start, range.end);
+  return range;
+}
+
+std::vector<SmallRange> small_ranges(std::size_t count_max) {
+  std::vector<SmallRange> ranges(dice(count_max + 1));
+  for (auto& range : ranges)
+    range = small_range();
+  return ranges;
+}
+
+bool is_valid(const SmallRange& range) {
+  return range.start.empty() || range.end.empty() || range.start < range.end;
+}
+
+// 9.1 #65: pairwise oracle.
+TEST(ManifestProperty, AcceptsExactlyDisjointBoundedSets) {
+  check_many("manifest", [] {
+    const auto ranges = small_ranges(4);
+    std::vector<InitialShardInput> rows;
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      rows.push_back({ShardId::from_raw(i), ranges[i].spec()});
+    bool legal = !ranges.empty();
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      legal = legal && is_valid(ranges[i]) && !ranges[i].start.empty() && !ranges[i].end.empty();
+      for (std::size_t j = 0; legal && j < i; ++j) {
+        legal = ranges[i].start >= ranges[j].end || ranges[j].start >= ranges[i].end;
+      }
+    }
+    std::vector<std::uint32_t> scratch(rows.size());
+    RC_ASSERT(validate_manifest(rows, scratch).has_value() == legal);
+  });
+}
+
+// Whether the ranges, sorted, follow one another without gap or overlap from `parent` to `parent`.
+bool partitions(const SmallRange& parent, std::vector<SmallRange> children) {
+  if (children.size() < 2) return false;
+  std::ranges::stable_sort(children, {}, &SmallRange::start);
+  std::string at = parent.start;
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    if (children[i].start != at || !is_valid(children[i])) return false;
+    at = children[i].end;
+    if (at.empty() && i + 1 != children.size()) return false;
+  }
+  return at == parent.end;
+}
+
+// 9.1 #64
+TEST(CoverageProperty, AcceptsExactlyThePartitions) {
+  check_many("coverage", [] {
+    const SmallRange parent = small_range();
+    std::vector<SmallRange> children;
+    if (dice(2) == 0) {
+      children = small_ranges(4);
+    } else {  // Mostly a partition, so that acceptance is common too.
+      std::set<std::string> cuts = {small_key(), small_key()};
+      std::string at = parent.start;
+      for (const auto& cut : cuts) {
+        children.push_back({at, cut});
+        at = cut;
+      }
+      children.push_back({at, parent.end});
+      if (dice(4) == 0) std::ranges::reverse(children);
+    }
+    std::vector<ShardSpecRef> specs;
+    for (const auto& child : children)
+      specs.push_back(child.spec());
+    const bool legal = partitions(parent, children);
+    RC_CLASSIFY(legal, "partition");
+    RC_ASSERT(validate_split_coverage(parent.spec().range(), specs).has_value() == legal);
+  });
+}
+
+// A partition holds each key of its parent exactly once.
+TEST(CoverageProperty, AnAcceptedSplitHoldsEveryKeyOnce) {
+  check_many("coverage keys", [] {
+    const SmallRange parent = small_range();
+    const auto children = small_ranges(3);
+    std::vector<ShardSpecRef> specs;
+    for (const auto& child : children)
+      specs.push_back(child.spec());
+    if (!validate_split_coverage(parent.spec().range(), specs)) return;
+    std::multiset<std::string> held;
+    for (const auto& child : children) {
+      const auto inside = child.keys();
+      held.insert(inside.begin(), inside.end());
+    }
+    const auto expected = parent.keys();
+    RC_ASSERT((held == std::multiset<std::string>(expected.begin(), expected.end())));
+  });
+}
+
+// 9.1 #67
+TEST(CursorProperty, IsInBoundsExactlyWhereTheSpecContainsTheKey) {
+  check_many("cursor bounds", [] {
+    const SmallRange range = small_range();
+    const std::string key = "a" + small_key();
+    const auto verdict = check_cursor_bounds(CursorUpdate::make(base::as_bytes(key)), range.spec());
+    RC_ASSERT((verdict == CursorBounds::kInBounds) ==
+              range.spec().contains_key(base::as_bytes(key)));
+  });
+}
+
+// Any shard that the constructors make: range, prefix or manifest; the whole key space where what
+// was drawn is none.
+ShardSpecRef any_shard(ShardSpecScratch& scratch, base::Bytes& start, base::Bytes& end) {
+  start = any_key(64);
+  end = key_near(start, 64);
+  switch (dice(3)) {
+    case 0:
+      return range_shard_ref({start, end}, "x"_b, scratch).value_or(ShardSpecRef::unbounded());
+    case 1: return prefix_shard_ref(start, "x"_b, scratch).value_or(ShardSpecRef::unbounded());
+    default: {
+      const std::uint64_t first = *rc::gen::arbitrary<std::uint64_t>() / 2;
+      return *manifest_shard_ref({7, first, first + 1 + dice(5)}, {}, scratch);
+    }
+  }
+}
+
+// 9.1 #68
+TEST(SplitProperty, TheChosenCutAlwaysMakesAPlanWithTruthfulHints) {
+  ShardArena arena(4, 1U << 16);
+  ShardSpecScratch scratch;
+  KeyBuf point;
+  check_many("split point", [&] {
+    base::Bytes start;
+    base::Bytes end;
+    const ShardSpecRef parent = any_shard(scratch, start, end);
+    const auto cut = split_point_for(parent, point);
+    RC_CLASSIFY(cut.has_value(), "can be cut");
+    if (!cut) return;
+    auto plan = plan_split_residual_with_hints(parent, *cut, arena);
+    RC_ASSERT(plan.has_value());
+    RC_ASSERT(check_hint_matches_range(plan->plan.new_parent()).has_value());
+    RC_ASSERT(check_hint_matches_range(plan->plan.residual()).has_value());
+    plan->release(arena);
+    RC_ASSERT(arena.live_specs() == 0U);
+  });
+}
+
+// 9.1 #70: an arena against a map from handles to what they name.
+TEST(ArenaProperty, NoStaleOrForeignHandleEverViewsOrFrees) {
+  check_many("arena", [] {
+    ShardArena arena(3, 160);
+    ShardArena other(3, 160);
+    std::vector<std::pair<ShardSpecHandle, std::optional<std::string>>> known;  // nothing: dead
+    const std::size_t steps = 1 + dice(24);
+    for (std::size_t step = 0; step < steps; ++step) {
+      const std::size_t pick = known.empty() ? 0 : dice(known.size());
+      switch (dice(6)) {
+        case 0:
+        case 1:
+        case 2: {
+          const std::string start = "k" + std::to_string(step);
+          const auto handle = arena.alloc(ShardSpecRef::must_make(base::as_bytes(start), "z"_b));
+          if (handle) known.emplace_back(*handle, start);
+          break;
+        }
+        case 3:
+        case 4:
+          if (known.empty()) break;
+          RC_ASSERT(!other.free(known[pick].first));
+          RC_ASSERT(arena.free(known[pick].first) == known[pick].second.has_value());
+          known[pick].second.reset();
+          break;
+        default:
+          if (dice(4) != 0) break;
+          arena.clear();
+          for (auto& entry : known)
+            entry.second.reset();
+      }
+      for (const auto& [handle, start] : known) {
+        const auto view = arena.try_view(handle);
+        RC_ASSERT(view.has_value() == start.has_value());
+        if (start) RC_ASSERT(base::as_text(view->start()) == *start);
+        RC_ASSERT(!other.try_view(handle));
+      }
+    }
+  });
+}
+
+// 9.1 #48
+TEST(BuilderProperty, BuildingTwiceGivesEqualRows) {
+  ShardArena arena(8, 1U << 14);
+  check_many("builder", [&] {
+    PreallocShardBuilder<8> builder(arena);
+    RC_ASSERT(builder.init(8).has_value());
+    for (const auto& range : small_ranges(4)) {
+      (void)builder.add_range({base::as_bytes(range.start), base::as_bytes(range.end)}, {});
+    }
+    PreallocShardBuilder<8>::Rows first;
+    PreallocShardBuilder<8>::Rows second;
+    const bool built = builder.build_inputs(first).has_value();
+    RC_ASSERT(builder.build_inputs(second).has_value() == built);
+    RC_ASSERT(first == second);
+  });
+}
+
+}  // namespace
+}  // namespace cadastre::shard
