@@ -4,8 +4,11 @@
 
 #include <string>
 
+#include "cli/options.h"
+
 namespace cadastre::cli {
 
-[[nodiscard]] std::string version_text();
+// {"version":V,"commit":C,"compiler":TEXT,"engines":[],"backends":[]}, or a few lines.
+[[nodiscard]] std::string version_answer(Format format);
 
 }  // namespace cadastre::cli

@@ -1,0 +1,23 @@
+// Batches: one JSON request per line in, one JSON answer per line out, in order.
+//
+// An error answer takes the place of the result and the batch goes on; only a line that is not JSON
+// ends it. Answers are flushed before the batch waits for more input. Memory does not grow with the
+// number of lines.
+
+#pragma once
+
+#include <string>
+
+#include "base/function_ref.h"
+#include "base/result.h"
+#include "cli/command.h"
+#include "cli/command_error.h"
+#include "cli/json_fields.h"
+
+namespace cadastre::cli {
+
+using AnswerRequest = base::FunctionRef<Result<std::string, CommandError>(const JsonFields&)>;
+
+[[nodiscard]] Result<void, CommandError> run_batch(Context& context, AnswerRequest answer);
+
+}  // namespace cadastre::cli

@@ -1,0 +1,60 @@
+// CommandError: why a command did not do what was asked, for programs and for people.
+//
+// The algebra's errors keep their own names; the names that this room adds are made by the functions
+// below and listed in docs/cli.md. Details name arguments, sizes and counts, never a key's bytes:
+// keys may be secrets.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/limits.h"
+#include "cli/options.h"
+
+namespace cadastre::cli {
+
+enum class Retry : std::uint8_t {
+  kNever,  // the same request fails again
+  kNow,
+  kLater,
+};
+
+struct CommandError {
+  std::string code;    // snake case
+  std::string detail;  // one sentence
+  Retry retry = Retry::kNever;
+
+  friend bool operator==(const CommandError&, const CommandError&) = default;
+};
+
+[[nodiscard]] CommandError usage_error(std::string detail);   // exit status 2
+[[nodiscard]] CommandError bad_request(std::string detail);   // a field is wrong
+[[nodiscard]] CommandError bad_hex(std::string_view what);    // `what` is no hexadecimal
+[[nodiscard]] CommandError not_utf8(std::string_view what);   // asks for --hex
+[[nodiscard]] CommandError not_json(std::string_view where);  // the line at `where`
+[[nodiscard]] CommandError line_too_long();                   // above kBatchLineBytesMax
+[[nodiscard]] CommandError cannot_read(std::string_view what, int error);  // error: of errno
+[[nodiscard]] CommandError cannot_write(int error);
+
+// The same error, told of a place: "line 3: ...".
+[[nodiscard]] CommandError at(std::string_view where, CommandError error);
+
+// An error of the algebra under its own name.
+template <class E>
+[[nodiscard]] CommandError from_algebra(const E& error) {
+  std::string text(kErrorTextBytesMax, ' ');
+  const char* const end = format_to(text.data(), text.data() + text.size(), error);
+  text.resize(static_cast<std::size_t>(end - text.data()));
+  return {std::string(code_name(error)), std::move(text)};
+}
+
+[[nodiscard]] int exit_status(const CommandError& error) noexcept;
+
+// One line without its end: `{"error":{...}}`, or a sentence.
+[[nodiscard]] std::string error_line(const CommandError& error, Format format);
+
+}  // namespace cadastre::cli

@@ -1,0 +1,37 @@
+// Every bound of the command line, and what happens when it is reached.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shard/limits.h"
+
+namespace cadastre::cli {
+
+// A request, or a line of a file. A longer one is refused unread; a batch goes on behind it.
+inline constexpr std::size_t kBatchLineBytesMax = std::size_t{1} << 20;
+
+inline constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // one read(2)
+inline constexpr std::size_t kWriteBytes = std::size_t{64}
+                                           << 10;  // answers collected for a write(2)
+
+// Nesting of a request's JSON. Requests need two levels; what is deeper is refused, not stored.
+inline constexpr int kJsonDepthMax = 16;
+
+// The largest integer that every JSON reader holds exactly; larger ones are printed as strings.
+inline constexpr std::uint64_t kJsonIntegerMax = (std::uint64_t{1} << 53) - 1;
+
+// What `shard check` keeps of its input; more is the error `manifest_too_large`.
+inline constexpr std::size_t kCheckBytesMax =
+    shard::kMaxInitialShards *
+    (3 * shard::kMaxKeySize + shard::kMaxMetadataSize + shard::kMaxTokenSize);
+
+inline constexpr std::size_t kErrorTextBytesMax = 512;  // an algebra error's text; the rest is cut
+
+static_assert(6 * 3 * shard::kMaxKeySize + 2 * (shard::kMaxMetadataSize + shard::kMaxTokenSize) <
+                  kBatchLineBytesMax,
+              "the longest legal shard fits a line, each byte of its keys written as \\u00XX");
+static_assert(kReadBytes <= kBatchLineBytesMax, "one read never exceeds a line's bound");
+
+}  // namespace cadastre::cli
