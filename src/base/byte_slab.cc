@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -34,9 +34,11 @@ template <class Rounding>
 BasicByteSlab<Rounding>::BasicByteSlab(std::uint32_t capacity, std::uint32_t max_live)
     : capacity_(capacity),
       max_live_(max_live),
+      // NOLINTNEXTLINE(modernize-avoid-c-arrays): as in the header.
       buffer_(std::make_unique_for_overwrite<std::byte[]>(capacity)),
-      free_(std::make_unique_for_overwrite<FreeBlock[]>(max_live)),
-      owner_(next_owner()) {}
+      owner_(next_owner()) {
+  free_.reserve(max_live);
+}
 
 template <class Rounding>
 BasicByteSlab<Rounding>::~BasicByteSlab() {
@@ -56,7 +58,7 @@ Result<ByteSlot, SlabFull> BasicByteSlab<Rounding>::allocate(ByteView data) noex
   const auto block = take_block(*rounded);
   if (!block) return fail(SlabFull{SlabResource::kBytes, *rounded, capacity_ - bump_});
 
-  check_unused(*block);
+  if constexpr (kSlowChecks) check_unused(*block);
   std::memcpy(buffer_.get() + block->offset, data.data(), data.size());
   live_bytes_ += block->size;
   ++live_count_;
@@ -79,18 +81,18 @@ void BasicByteSlab<Rounding>::deallocate(ByteSlot slot) noexcept {
   give_back(FreeBlock{slot.offset, slot.block});
   live_bytes_ -= slot.block;
   --live_count_;
-  fill_unused(Block{slot.offset, slot.block});
+  if constexpr (kSlowChecks) fill_unused(Block{slot.offset, slot.block});
   if constexpr (kSlowChecks) check_invariants();
 }
 
 template <class Rounding>
 void BasicByteSlab<Rounding>::clear() noexcept {
-  fill_unused(Block{0, bump_});
+  if constexpr (kSlowChecks) fill_unused(Block{0, bump_});
   bump_ = 0;
   live_bytes_ = 0;
   live_count_ = 0;
   free_bytes_ = 0;
-  free_count_ = 0;
+  free_.clear();
   owner_ = next_owner();
   if constexpr (kSlowChecks) check_invariants();
 }
@@ -111,7 +113,7 @@ void BasicByteSlab<Rounding>::check_invariants() const noexcept {
   std::uint64_t sum = 0;
   // One past the end of the block before; the first block may start at 0.
   std::uint64_t least_offset = 0;
-  for (const FreeBlock& block : free_list()) {
+  for (const FreeBlock& block : free_) {
     CAD_CHECK(block.size >= kSlabMinBlock, "a free block can be handed out");
     CAD_CHECK(block.offset >= least_offset, "invariant 2: sorted, disjoint, not touching");
     sum += block.size;
@@ -120,26 +122,21 @@ void BasicByteSlab<Rounding>::check_invariants() const noexcept {
   CAD_CHECK(least_offset <= bump_, "invariant 2: no free block touches bump");
   CAD_CHECK(free_bytes_ == sum, "invariant 3");
   CAD_CHECK(std::uint64_t{live_bytes_} + free_bytes_ == bump_, "invariant 4");
-  CAD_CHECK(free_count_ <= live_count_, "invariant 5");
+  CAD_CHECK(free_.size() <= live_count_, "invariant 5");
   CAD_CHECK(live_count_ <= max_live_, "live entries are bounded");
-}
-
-template <class Rounding>
-auto BasicByteSlab<Rounding>::free_list() const noexcept -> std::span<FreeBlock> {
-  return {free_.get(), free_count_};
 }
 
 // Best fit in the free list, else from behind bump.
 template <class Rounding>
 auto BasicByteSlab<Rounding>::take_block(std::uint32_t size) noexcept -> std::optional<Block> {
-  if (FreeBlock* const hole = best_fit(size); hole != nullptr) {
+  if (const auto hole = best_fit(size); hole != free_.end()) {
     const std::uint32_t rest = hole->size - size;
     const Block taken{hole->offset, rest >= kSlabMinBlock ? size : hole->size};
     free_bytes_ -= taken.size;
     if (rest >= kSlabMinBlock) {
       *hole = FreeBlock{hole->offset + size, rest};
     } else {
-      erase_free(hole);
+      free_.erase(hole);
     }
     return taken;
   }
@@ -149,64 +146,47 @@ auto BasicByteSlab<Rounding>::take_block(std::uint32_t size) noexcept -> std::op
   return taken;
 }
 
-// The smallest hole that holds `size` bytes, the first of them if several are equal; or null.
+// The smallest hole that holds `size` bytes, the first of them if several are equal; or the end.
 template <class Rounding>
-auto BasicByteSlab<Rounding>::best_fit(std::uint32_t size) const noexcept -> FreeBlock* {
-  if (size > free_bytes_) return nullptr;
-  FreeBlock* best = nullptr;
-  for (FreeBlock& hole : free_list()) {
-    if (hole.size == size) return &hole;
-    if (hole.size > size && (best == nullptr || hole.size < best->size)) best = &hole;
+auto BasicByteSlab<Rounding>::best_fit(std::uint32_t size) noexcept -> FreeList::iterator {
+  auto best = free_.end();
+  if (size > free_bytes_) return best;
+  for (auto hole = free_.begin(); hole != free_.end(); ++hole) {
+    if (hole->size == size) return hole;
+    if (hole->size > size && (best == free_.end() || hole->size < best->size)) best = hole;
   }
   return best;
-}
-
-template <class Rounding>
-void BasicByteSlab<Rounding>::erase_free(FreeBlock* block) noexcept {
-  FreeBlock* const end = free_.get() + free_count_;
-  std::copy(block + 1, end, block);
-  --free_count_;
-}
-
-template <class Rounding>
-void BasicByteSlab<Rounding>::insert_free(FreeBlock* before, FreeBlock block) noexcept {
-  CAD_CHECK(free_count_ < max_live_, "invariant 5 bounds the free list");
-  FreeBlock* const end = free_.get() + free_count_;
-  std::copy_backward(before, end, end + 1);
-  *before = block;
-  ++free_count_;
 }
 
 // Puts a block that is no longer live into the free list, or behind bump if it reaches it.
 template <class Rounding>
 void BasicByteSlab<Rounding>::give_back(FreeBlock block) noexcept {
-  const std::span<FreeBlock> list = free_list();
-  FreeBlock* const right =
-      list.data() +
-      (std::ranges::lower_bound(list, block.offset, {}, &FreeBlock::offset) - list.begin());
-  FreeBlock* const left = right == list.data() ? nullptr : right - 1;
-  const bool has_right = right != list.data() + list.size();
+  const auto right = std::ranges::lower_bound(free_, block.offset, {}, &FreeBlock::offset);
+  const bool has_left = right != free_.begin();
+  const bool has_right = right != free_.end();
+  const auto left = has_left ? std::prev(right) : free_.end();
   CAD_CHECK(!has_right || block.end() <= right->offset, "double free");
-  CAD_CHECK(left == nullptr || left->end() <= block.offset, "double free");
+  CAD_CHECK(!has_left || left->end() <= block.offset, "double free");
 
   free_bytes_ += block.size;
   const bool joins_right = has_right && block.end() == right->offset;
-  const bool joins_left = left != nullptr && left->end() == block.offset;
+  const bool joins_left = has_left && left->end() == block.offset;
   if (joins_right) block.size += right->size;
   if (joins_left) block = FreeBlock{left->offset, left->size + block.size};
 
   if (block.end() == bump_) {
-    // No free block touches bump, so what joins it has no right neighbour.
-    if (joins_left) erase_free(left);
+    // No free block touches bump, so what reaches it has no right neighbour.
+    if (joins_left) free_.erase(left);
     bump_ = block.offset;
     free_bytes_ -= block.size;
   } else if (joins_left) {
     *left = block;
-    if (joins_right) erase_free(right);
+    if (joins_right) free_.erase(right);
   } else if (joins_right) {
     *right = block;
   } else {
-    insert_free(right, block);
+    CAD_CHECK(free_.size() < max_live_, "invariant 5 bounds the free list");
+    free_.insert(right, block);
   }
 }
 
@@ -220,18 +200,14 @@ void BasicByteSlab<Rounding>::check_slot(ByteSlot slot) const noexcept {
 
 template <class Rounding>
 void BasicByteSlab<Rounding>::fill_unused(Block block) noexcept {
-  if constexpr (kSlowChecks) {
-    std::fill_n(buffer_.get() + block.offset, block.size, kUnusedByte);
-  }
+  std::fill_n(buffer_.get() + block.offset, block.size, kUnusedByte);
 }
 
 template <class Rounding>
 void BasicByteSlab<Rounding>::check_unused(Block block) const noexcept {
-  if constexpr (kSlowChecks) {
-    const std::uint32_t end = std::min(block.offset + block.size, touched_);
-    for (std::uint32_t at = block.offset; at < end; ++at) {
-      CAD_CHECK(buffer_[at] == kUnusedByte, "nobody wrote to bytes after they were freed");
-    }
+  const std::uint32_t end = std::min(block.offset + block.size, touched_);
+  for (std::uint32_t at = block.offset; at < end; ++at) {
+    CAD_CHECK(buffer_[at] == kUnusedByte, "nobody wrote to bytes after they were freed");
   }
 }
 

@@ -35,8 +35,8 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <type_traits>
+#include <vector>
 
 #include "base/attributes.h"
 #include "base/bytes.h"
@@ -151,11 +151,10 @@ class BasicByteSlab {
     std::uint32_t size;
   };
 
-  [[nodiscard]] std::span<FreeBlock> free_list() const noexcept;
+  using FreeList = std::vector<FreeBlock>;
+
   [[nodiscard]] std::optional<Block> take_block(std::uint32_t size) noexcept;
-  [[nodiscard]] FreeBlock* best_fit(std::uint32_t size) const noexcept;
-  void erase_free(FreeBlock* block) noexcept;
-  void insert_free(FreeBlock* before, FreeBlock block) noexcept;
+  [[nodiscard]] FreeList::iterator best_fit(std::uint32_t size) noexcept;
   void give_back(FreeBlock block) noexcept;
   void check_slot(ByteSlot slot) const noexcept;
   void fill_unused(Block block) noexcept;
@@ -164,15 +163,15 @@ class BasicByteSlab {
   // Constant after construction.
   const std::uint32_t capacity_;
   const std::uint32_t max_live_;
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): a vector would write to all of it first.
   const std::unique_ptr<std::byte[]> buffer_;
-  const std::unique_ptr<FreeBlock[]> free_;  // max_live_ entries, the first free_count_ are in use.
 
   std::uint32_t owner_;
   std::uint32_t bump_ = 0;
   std::uint32_t live_bytes_ = 0;
   std::uint32_t live_count_ = 0;
   std::uint32_t free_bytes_ = 0;
-  std::uint32_t free_count_ = 0;
+  FreeList free_;  // Has room for max_live_ blocks from the start, so it never allocates again.
   // Largest bump so far. With slow checks, every byte below it that is not live is `de`.
   std::uint32_t touched_ = 0;
 };
