@@ -1,18 +1,22 @@
 #include "base/blake3.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <memory>
 #include <random>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <stdio.h>   // popen
+#include <stdlib.h>  // mkdtemp
 
 #include "base/bytes.h"
 
@@ -73,7 +77,7 @@ TEST(Blake3, AHasherGoesOnAfterADigestAndItsCopyBranches) {
   Blake3Hasher hasher;
   hasher.update(ByteView(input).first(1500));
   EXPECT_EQ(hasher.finalize(), blake3(ByteView(input).first(1500)));
-  Blake3Hasher branch = hasher;
+  const Blake3Hasher branch = hasher;
   hasher.update(ByteView(input).subspan(1500));
   EXPECT_EQ(hasher.finalize(), blake3(input));
   EXPECT_EQ(branch.finalize(), blake3(ByteView(input).first(1500)));

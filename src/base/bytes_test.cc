@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <ios>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,10 +1,10 @@
 #include "base/clock.h"
 
 #include <chrono>
-#include <thread>
-#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "base/threads_testing.h"
 
 namespace cadastre::base {
 namespace {
@@ -31,15 +31,10 @@ TEST(ManualClock, StartsAtTheEpochAndCanBeSetBack) {
 
 TEST(ManualClock, LosesNoTurnOfManyThreads) {
   ManualClock clock;
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&] {
-        for (int turn = 0; turn < 1000; ++turn)
-          clock.advance(nanoseconds(1));
-      });
-    }
-  }
+  run_in_threads(4, [&](int) {
+    for (int turn = 0; turn < 1000; ++turn)
+      clock.advance(nanoseconds(1));
+  });
   EXPECT_EQ(clock.now(), Instant{nanoseconds(4000)});
 }
 

@@ -9,7 +9,6 @@
 #endif
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "base/endian.h"
 
 namespace cadastre::base {
@@ -91,9 +90,8 @@ bool has_instruction() noexcept {
   return false;
 }
 
-std::uint32_t extend_by_instruction(std::uint32_t, ByteView) noexcept {
-  CAD_CHECK(has_instruction(), "the caller asks before it takes this way");
-  return 0;
+std::uint32_t extend_by_instruction(std::uint32_t crc, ByteView bytes) noexcept {
+  return extend_by_table(crc, bytes);
 }
 
 #endif
@@ -101,8 +99,8 @@ std::uint32_t extend_by_instruction(std::uint32_t, ByteView) noexcept {
 }  // namespace crc32c_ways
 
 std::uint32_t crc32c_extend(std::uint32_t crc, ByteView bytes) noexcept {
-  static const bool use_instruction = crc32c_ways::has_instruction();
-  return use_instruction ? crc32c_ways::extend_by_instruction(crc, bytes)
+  static const bool kUseInstruction = crc32c_ways::has_instruction();
+  return kUseInstruction ? crc32c_ways::extend_by_instruction(crc, bytes)
                          : crc32c_ways::extend_by_table(crc, bytes);
 }
 

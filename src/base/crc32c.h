@@ -24,7 +24,7 @@ namespace crc32c_ways {
 
 [[nodiscard]] std::uint32_t extend_by_table(std::uint32_t crc, ByteView bytes) noexcept;
 
-// Only where has_instruction() says so.
+// The second way is only for machines where the first function says yes.
 [[nodiscard]] bool has_instruction() noexcept;
 [[nodiscard]] std::uint32_t extend_by_instruction(std::uint32_t crc, ByteView bytes) noexcept;
 

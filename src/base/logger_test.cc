@@ -7,16 +7,17 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/logger_testing.h"
 #include "base/strong.h"
+#include "base/threads_testing.h"
 
 namespace cadastre::base {
 namespace {
@@ -139,15 +140,10 @@ TEST(Logger, ThreadsDoNotMixTheirLines) {
   CapturedLog sink;
   const ManualClock clock;
   const Logger log(sink, clock, LogForm::kText);
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&log, i] {
-        for (int turn = 0; turn < 100; ++turn)
-          log.info("turn", {{"thread", i}});
-      });
-    }
-  }
+  run_in_threads(4, [&](int thread) {
+    for (int turn = 0; turn < 100; ++turn)
+      log.info("turn", {{"thread", thread}});
+  });
   const auto lines = sink.lines();
   EXPECT_EQ(lines.size(), 400U);
   for (const auto& line : lines)

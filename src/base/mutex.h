@@ -44,6 +44,7 @@ class CAD_CAPABILITY("mutex") Mutex {
   Mutex() = default;
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
+  ~Mutex() = default;
 
   void lock() CAD_ACQUIRE() { mutex_.lock(); }
   void unlock() CAD_RELEASE() { mutex_.unlock(); }
@@ -69,6 +70,7 @@ class CondVar {
   CondVar() = default;
   CondVar(const CondVar&) = delete;
   CondVar& operator=(const CondVar&) = delete;
+  ~CondVar() = default;
 
   // Gives the lock up, waits, and has it again on return. May return without a notification.
   void wait(Mutex& mutex) CAD_REQUIRES(mutex) {

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/threads_testing.h"
+
 namespace cadastre::base {
 namespace {
 
@@ -29,15 +31,10 @@ struct Counter {
 
 TEST(Mutex, LosesNoIncrementOfManyThreads) {
   Counter counter;
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&] {
-        for (int turn = 0; turn < 5000; ++turn)
-          counter.add();
-      });
-    }
-  }
+  run_in_threads(4, [&](int) {
+    for (int turn = 0; turn < 5000; ++turn)
+      counter.add();
+  });
   EXPECT_EQ(counter.read(), 20'000);
 }
 
@@ -83,30 +80,38 @@ TEST(CondVar, HandsEveryValueOverInOrder) {
   EXPECT_EQ(taken, expected);
 }
 
-TEST(CondVar, NotifyOneWakesAWaiterForEachUnit) {
-  Mutex mutex;
-  CondVar available;
-  int units = 0;
-  int taken = 0;
-  {
-    std::vector<std::jthread> waiters;
-    for (int i = 0; i < 4; ++i) {
-      waiters.emplace_back([&] {
-        const MutexLock lock(mutex);
-        while (units == 0)
-          available.wait(mutex);
-        --units;
-        ++taken;
-      });
-    }
-    for (int i = 0; i < 4; ++i) {
-      const MutexLock lock(mutex);
-      ++units;
-      available.notify_one();
-    }
+// A counter that can be waited on, woken by one notification for each unit.
+class Semaphore {
+ public:
+  void give() CAD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    ++units_;
+    available_.notify_one();
   }
-  EXPECT_EQ(taken, 4);
-  EXPECT_EQ(units, 0);
+  void take() CAD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    while (units_ == 0)
+      available_.wait(mutex_);
+    --units_;
+  }
+  int units() CAD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return units_;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar available_;
+  int units_ CAD_GUARDED_BY(mutex_) = 0;
+};
+
+TEST(CondVar, NotifyOneWakesAWaiterForEachUnit) {
+  Semaphore semaphore;
+  run_in_threads(8, [&](int thread) {
+    for (int i = 0; i < 500; ++i)
+      thread % 2 == 0 ? semaphore.give() : semaphore.take();
+  });
+  EXPECT_EQ(semaphore.units(), 0);
 }
 
 }  // namespace

@@ -34,7 +34,9 @@ class Random {
 
  protected:
   Random(const Random&) = default;
+  Random(Random&&) = default;
   Random& operator=(const Random&) = default;
+  Random& operator=(Random&&) = default;
 };
 
 // xoshiro256** by Blackman and Vigna. The sequence of a seed is fixed for ever: recorded simulation
