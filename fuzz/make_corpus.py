@@ -73,11 +73,154 @@ def midpoint(vectors):
     return seeds
 
 
+def coverage(vectors):
+    """Keys, the parent's bounds, one child that is the parent; then edits that replace it by the vector's."""
+    seeds = {}
+    for vector in chosen(vectors["split_coverage"], [3, 4, 8, 11, 12, 15, 17]):
+        bounds = [vector["parent_start"], vector["parent_end"], *(b for child in vector["children"] for b in child)]
+        keys = ["", *sorted(set(bounds) - {""})]
+        at = {key: bytes([i]) for i, key in enumerate(keys)}
+        seed = bytes([len(keys) - 1]) + b"".join(string(key) for key in keys[1:])
+        seed += at[vector["parent_start"]] + at[vector["parent_end"]] + b"\1\0\0" + b"\0\3"
+        for i, (start, end) in enumerate(vector["children"]):
+            seed += (b"\0\4" if i > 0 else b"") + at[start] + at[end]
+        seeds[name_of(vector)] = seed
+    seeds["full_fan_out"] = bytes([2]) + string("61") + string("7a") + bytes([1, 2, 1, 0, 255])
+    return seeds
+
+
+def manifest_row(shard, start, end, odd=15):
+    return b"\0" + number(shard) + bytes([start, end, odd])
+
+
+def manifest():
+    """Keys "", a, b, c, d, then rows; from the second row on a zero byte: no swap."""
+    keys = bytes([4]) + b"".join(string(key) for key in ("61", "62", "63", "64"))
+    row = manifest_row
+    return {
+        "three_rows": keys + row(0, 1, 2) + row(1, 2, 3) + b"\0" + row(2, 3, 4) + b"\0",
+        "overlap_with_equal_starts": keys + row(2, 1, 3) + row(1, 1, 2) + b"\0",
+        "duplicate_ids": keys + row(5, 1, 2) + row(5, 2, 3) + b"\0",
+        "derived_id": keys + row(1 << 63, 1, 2),
+        "open_end": keys + row(0, 1, 0),
+        "cursor_at_the_end": keys + row(0, 1, 2, odd=6),
+        "ladder": keys + b"\7" + bytes([20]),
+    }
+
+
+def byte_slab():
+    """Rounding, capacity, live strings; operations."""
+    def take(size):
+        return bytes([4, 0, size, 0xab])
+
+    def give(index):
+        return bytes([1, index])
+    return {
+        "merge_both_sides": bytes([0, 4, 0, 8]) + take(16) * 4 + give(0) + give(1) + give(0),
+        "best_fit_of_two_holes": bytes([1, 4, 0, 12]) + take(40) + take(16) + take(20) + take(16) + give(0) + give(1)
+                                 + take(17),
+        "full": bytes([1, 0, 40, 3]) + take(16) * 4,
+        "copies_its_own": bytes([0, 4, 0, 8]) + take(30) + bytes([3, 0, 3, 1]),
+    }
+
+
+def ring_buffer():
+    """Capacity; operations, each followed by what to look for."""
+    pop, copy, move, rebuild = bytes([3, 9]), bytes([4, 0, 9]), bytes([5, 1, 9]), bytes([6, 9])
+    fill = b"".join(bytes([1, i, i]) for i in range(6))
+    return {
+        "wraps": bytes([1]) + fill + pop + copy + move + rebuild,
+        "one_slot": bytes([0]) + fill + pop + pop,
+        "refuses_when_full": bytes([1]) + b"".join(bytes([0, i, i]) for i in range(6)),
+    }
+
+
+def inline_vec():
+    """Which vector; operations."""
+    push = b"".join(bytes([0, i]) for i in range(7))
+    return {
+        "fails_when_full": bytes([0]) + push + bytes([3, 6, 0, 7, 1]),
+        "spills": bytes([1]) + push + bytes([5, 0, 6, 0, 7, 0, 4, 2, 8, 2, 0, 1]),
+        "spills_on_its_own_element": bytes([1]) + push[:12] + bytes([5, 3, 3, 3]),
+        "trivial": bytes([2]) + bytes([2, 4, 1, 2, 3, 4, 5, 1, 8, 2, 9, 9]),
+    }
+
+
+def tuple_key(vectors):
+    """Encoded tuples; the same bytes are also read as choices."""
+    picked = chosen(vectors["typed_keys"], [16, 24, 27, 31, 34, 35])
+    seeds = {name_of(v): unhex(v["bytes"]) for v in picked}
+    seeds["not_minimal"] = unhex("160001")
+    seeds["too_deep"] = unhex("05" * 9 + "00" * 9)
+    seeds["escape_at_the_end"] = unhex("016100ff")
+    seeds["two_lists"] = (bytes([3, 0, 1]) + string("6100") + bytes([5, 1]) + number(256) + bytes([0, 2, 2])
+                          + string("62") + bytes([6, 8]))
+    return seeds
+
+
+def arena_scene(first, operations):
+    """The first arena as given, the second with two slots and 512 bytes."""
+    return first + bytes([2, 0, 32, 0]) + b"".join(operations)
+
+
+def arena():
+    def take(which=0, start="61", end="62", metadata=""):
+        return bytes([which, 0]) + string(start) + string(end) + string(metadata)
+
+    def free(index, which=0):
+        return bytes([which, 3, 0, index])
+    clear, order = bytes([0, 7, 3]), bytes([0, 6])
+    plain = bytes([3, 0, 20, 0])
+    return {
+        "stale_after_reuse": arena_scene(plain, [take(), free(0), take(), free(0), free(1)]),
+        "stale_after_clear": arena_scene(plain, [take(), take(), clear, free(0), take(), free(1)]),
+        "foreign": arena_scene(plain, [take(), take(which=1), free(0, which=1), free(1)]),
+        "slot_retires": arena_scene(bytes([1, 0, 20, 2, 3]), [take(), free(0), take(), free(1), take(), order]),
+        "bytes_run_out": arena_scene(bytes([3, 0, 4, 0]), [take(metadata="(ab*40)"), take(), order]),
+    }
+
+
+def builder():
+    """Slots, bytes / 16, entry limit, end; keys a, b, c, d; operations."""
+    def scene(slots, blocks, limit, operations, end=0):
+        keys = bytes([4]) + b"".join(string(key) for key in ("61", "62", "63", "64"))
+        return bytes([slots, 0, blocks, limit, end]) + keys + b"".join(operations)
+    plain = bytes([0, 0, 0])  # A short extra of no bytes; no cursor.
+
+    def add(start, end):
+        return bytes([0, start, end]) + plain
+    prefix, reset = bytes([2, 1]) + plain, bytes([11, 3])
+    rows = bytes([3]) + number(0) + number(9) + number(7) + b"\0" + plain
+
+    def split_range(count):  # From a to c, at `count` ascending points below b.
+        return bytes([6, 1, 3, 0, 0, 0, 0, count])
+
+    def split_rows(step):
+        return bytes([8]) + number(0) + number(40) + number(7) + b"\0\0" + number(step) + b"\0\0"
+    return {
+        "every_add": scene(8, 100, 8, [add(1, 2), prefix, rows, bytes([4, 2, 3]) + plain, reset, add(3, 4)]),
+        "split_range_fits": scene(12, 100, 12, [split_range(5)]),
+        "split_range_out_of_slots": scene(4, 100, 12, [add(1, 2), split_range(5), add(2, 3)]),
+        "split_range_out_of_bytes": scene(12, 9, 12, [split_range(5), add(1, 2)]),
+        "split_rows": scene(16, 127, 16, [split_rows(9), split_rows(1)]),
+        "adopts": scene(6, 60, 6, [bytes([9, 1, 2, 0, 0]), bytes([5, 0, 0, 0, 0]), bytes([5, 0, 0, 0, 0]),
+                                   bytes([10, 0, 0, 0])], end=1),
+    }
+
+
 def targets(vectors):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
         "metadata_decode": frames(vectors["metadata_decode"], [5, 8, 11, 14, 15, 16, 19]),
         "midpoint": midpoint(vectors),
+        "split_coverage": coverage(vectors),
+        "manifest": manifest(),
+        "builder": builder(),
+        "arena": arena(),
+        "byte_slab": byte_slab(),
+        "ring_buffer": ring_buffer(),
+        "inline_vec": inline_vec(),
+        "tuple_key": tuple_key(vectors),
     }
 
 
