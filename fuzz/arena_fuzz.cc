@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -17,7 +18,6 @@
 #include "fuzz/target.h"
 #include "shard/limits.h"
 #include "shard/shard_arena.h"
-#include "shard/shard_spec.h"
 
 namespace cadastre::fuzz {
 namespace {

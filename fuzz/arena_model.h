@@ -57,25 +57,17 @@ class ArenaModel {
   [[nodiscard]] base::Result<shard::ShardSpecHandle, shard::ArenaFull> alloc(SpecBytes spec) {
     using shard::ArenaFull;
     if (free_.empty()) return base::fail(ArenaFull{ArenaFull::Resource::kSlots, 1, 0});
-    std::vector<std::uint32_t> offsets;
-    for (const auto* const field : {&spec.start, &spec.end, &spec.metadata}) {
-      if (field->empty()) continue;
-      const auto rounded = static_cast<std::uint32_t>((field->size() + 15) / 16 * 16);
-      const auto offset = slab_.allocate(rounded);
-      if (!offset) {
-        for (const std::uint32_t taken : offsets)
-          slab_.free(taken);
-        CAD_CHECK(offset.error().resource == base::SlabResource::kBytes, "three strings a slot");
-        return base::fail(ArenaFull{ArenaFull::Resource::kBytes, offset.error().requested,
-                                    offset.error().available});
-      }
-      offsets.push_back(*offset);
+    auto offsets = alloc_bytes(spec);
+    if (!offsets) {
+      CAD_CHECK(offsets.error().resource == base::SlabResource::kBytes, "three strings a slot");
+      return base::fail(ArenaFull{ArenaFull::Resource::kBytes, offsets.error().requested,
+                                  offsets.error().available});
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
     Slot& slot = slots_[index];
     slot.spec = std::move(spec);
-    slot.offsets = std::move(offsets);
+    slot.offsets = std::move(*offsets);
     return shard::ShardSpecHandle{index, slot.generation, arena_id_};
   }
 
@@ -157,6 +149,25 @@ class ArenaModel {
     std::optional<SpecBytes> spec;
     std::vector<std::uint32_t> offsets;
   };
+
+  // Where the three fields go, those that are not empty; all of them or none.
+  [[nodiscard]] base::Result<std::vector<std::uint32_t>, base::SlabFull> alloc_bytes(
+      const SpecBytes& spec) {
+    std::vector<std::uint32_t> offsets;
+    for (const auto* const field : {&spec.start, &spec.end, &spec.metadata}) {
+      if (field->empty()) continue;
+      const auto offset =
+          slab_.allocate(static_cast<std::uint32_t>((field->size() + 15) / 16 * 16));
+      if (offset) {
+        offsets.push_back(*offset);
+        continue;
+      }
+      for (const std::uint32_t taken : offsets)
+        slab_.free(taken);
+      return base::fail(offset.error());
+    }
+    return offsets;
+  }
 
   void rebuild_free_stack() {
     free_.clear();

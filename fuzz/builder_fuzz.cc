@@ -5,7 +5,6 @@
 // Input: the arena's size, the entry limit, how the builder ends, then operations until the end.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -13,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -167,12 +165,13 @@ class Shadow {
     std::vector<ShardSpecHandle> handles;
     for (const SpecBytes& spec : specs) {
       const auto handle = arena_.alloc(spec);
-      if (!handle) {
-        for (; !handles.empty(); handles.pop_back())
-          CAD_CHECK(arena_.free(handles.back()), "the shadow undoes what it did");
-        return BuilderError{.code = Code::kArena, .arena = handle.error()};
+      if (handle) {
+        handles.push_back(*handle);
+        continue;
       }
-      handles.push_back(*handle);
+      for (; !handles.empty(); handles.pop_back())
+        (void)arena_.free(handles.back());
+      return BuilderError{.code = Code::kArena, .arena = handle.error()};
     }
     for (const auto& handle : handles)
       entries_.push_back({handle, cursor});
@@ -427,27 +426,27 @@ class Run {
     return out;
   }
 
+  [[nodiscard]] MaybeError stage_rows(const ManifestRows& rows,
+                                      std::uint64_t step,
+                                      const Bytes& extra) {
+    if (step == 0 || rows.start_row >= rows.end_row)
+      return wrong_spec(Code::kManifestCtorInvalid, SpecError::inverted_range(16, 16));
+    const std::uint64_t count = (rows.end_row - rows.start_row - 1) / step + 1;
+    if (auto error = fan_out_error(count)) return error;
+    if (auto error = shadow_.budget_error(count)) return error;
+    const auto children = row_children(rows, step, extra);
+    CAD_CHECK(children.size() == count, "the shadow counts right");
+    if (auto error = manifest_error(rows, children.front())) return error;
+    return shadow_.stage(children, &cursors_.front());
+  }
+
   void split_rows(Input& in) {
     const ManifestRows rows = any_rows(in);
     const std::uint64_t span = rows.end_row - rows.start_row;
     const std::uint64_t step = in.below(2) == 0 ? in.number() : span / (in.below(kCap + 2) + 1);
     const Bytes extra = any_extra(in);
     const auto got = builder_->split_manifest_by_rows(rows, step, extra);
-    MaybeError expected;
-    if (step == 0 || rows.start_row >= rows.end_row) {
-      expected = wrong_spec(Code::kManifestCtorInvalid, SpecError::inverted_range(16, 16));
-    } else {
-      const std::uint64_t children = (span - 1) / step + 1;
-      expected = fan_out_error(children);
-      if (!expected) expected = shadow_.budget_error(children);
-      if (!expected) {
-        const auto specs = row_children(rows, step, extra);
-        CAD_CHECK(specs.size() == children, "the shadow counts right");
-        expected = manifest_error(rows, specs.front());
-        if (!expected) expected = shadow_.stage(specs, &cursors_.front());
-      }
-    }
-    agree(got, expected);
+    agree(got, stage_rows(rows, step, extra));
   }
 
   // The arena's owner may store specs for the builder to adopt.
@@ -469,34 +468,36 @@ class Run {
 
   void check() {
     const std::size_t size = shadow_.entries().size();
-    CAD_CHECK(builder_->size() == size && builder_->empty() == (size == 0), "sizes agree");
+    CAD_CHECK(builder_->size() == size, "sizes agree");
+    CAD_CHECK(builder_->empty() == (size == 0), "an empty builder says so");
     CAD_CHECK(builder_->remaining_entries() + size == builder_->entry_limit(),
-              "so does the budget");
+              "the budget is left");
     shadow_.arena().check(arena_);
   }
 
   void check_build() {
     Builder::Rows rows;
     const auto got = builder_->build_inputs(rows);
+    CAD_CHECK(got.has_value() || rows.empty(), "a failed build leaves no rows");
     const auto expected = shadow_.rows();
     if (!expected) {
-      CAD_CHECK(!got && got.error().code == Code::kInvalidSpecHandle, "a lost spec is noticed");
-      CAD_CHECK(rows.empty(), "a failed build leaves no rows");
+      CAD_CHECK(!got, "a lost spec is noticed");
+      CAD_CHECK(got.error().code == Code::kInvalidSpecHandle, "and told as such");
       return;
     }
     const auto wrong = expected_manifest_error(*expected);
     CAD_CHECK(got.has_value() == !wrong, "a build succeeds exactly for legal manifests");
     if (wrong) {
-      CAD_CHECK(got.error().code == Code::kManifestInvalid && got.error().manifest == *wrong,
-                "and says what is wrong with others");
-      CAD_CHECK(rows.empty(), "a failed build leaves no rows");
+      CAD_CHECK(got.error().code == Code::kManifestInvalid, "an illegal manifest is told as such");
+      CAD_CHECK(got.error().manifest == *wrong, "with what is wrong with it");
       return;
     }
     CAD_CHECK(rows.size() == expected->size(), "one row for each entry");
     for (std::size_t i = 0; i < rows.size(); ++i)
       CAD_CHECK(rows[i] == (*expected)[i].view(), "rows come in staging order");
     Builder::Rows again;
-    CAD_CHECK(builder_->build_inputs(again).has_value() && again == rows, "building is repeatable");
+    CAD_CHECK(builder_->build_inputs(again).has_value(), "what was built can be built again");
+    CAD_CHECK(again == rows, "with equal rows");
   }
 
   shard::ShardArena arena_;
@@ -507,17 +508,15 @@ class Run {
   std::list<OracleCursor> cursors_{OracleCursor{}};  // The first one is no cursor.
 };
 
-void check_init(shard::ShardArena& arena, std::size_t limit) {
+// The limits that no builder takes.
+void check_refused_limit(shard::ShardArena& arena, std::size_t limit) {
   const auto builder = std::make_unique<Builder>(arena, shard::BuilderEnd::kFreeStagedOnly);
   const auto got = builder->init(limit);
-  if (limit == 0) {
-    CAD_CHECK(!got && got.error().code == Code::kEntryLimitZero, "no entries are no builder");
-  } else if (limit > kCap) {
-    CAD_CHECK(
-        !got && got.error() ==
-                    (BuilderError{.code = Code::kCapMismatch, .limit = limit, .current = kCap}),
-        "a limit above Cap is refused");
-  }
+  CAD_CHECK(!got, "a limit is at least 1 and at most Cap");
+  const auto expected =
+      limit == 0 ? BuilderError{.code = Code::kEntryLimitZero}
+                 : BuilderError{.code = Code::kCapMismatch, .limit = limit, .current = kCap};
+  CAD_CHECK(got.error() == expected, "and the refusal says which it was");
 }
 
 }  // namespace
@@ -530,7 +529,7 @@ void run_one(ByteView input) {
   const std::size_t limit = in.below(kCap + 2);
   if (limit == 0 || limit > kCap) {
     shard::ShardArena arena(size.slots, size.bytes);
-    check_init(arena, limit);
+    check_refused_limit(arena, limit);
     return;
   }
   Run run(in, size, limit);

@@ -90,8 +90,9 @@ void check_decoding(ByteView input) {
   CAD_CHECK(decoded->consumed <= input.size(), "nothing behind the input is consumed");
   const ByteView frame = input.first(decoded->consumed);
   const auto again = shard::decode_hint_frame(frame);
-  CAD_CHECK(again && again->hint == decoded->hint && again->consumed == frame.size(),
-            "what follows a frame does not matter");
+  CAD_CHECK(again.has_value(), "what follows a frame does not matter");
+  CAD_CHECK(again->hint == decoded->hint, "not for the hint");
+  CAD_CHECK(again->consumed == frame.size(), "nor for its size");
   check_encoding(decoded->hint, too_large(frame.size()), frame);
 }
 

@@ -6,7 +6,6 @@
 #include "base/inline_vec.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -101,7 +100,7 @@ class Run {
   }
 
   void copy(Input& in) {
-    Vec other(vec_);
+    const Vec other(vec_);
     CAD_CHECK(other == vec_, "a copy is equal");
     if (in.below(2) == 0) {
       Vec third{element<T>(7)};

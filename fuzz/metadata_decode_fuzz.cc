@@ -52,7 +52,8 @@ void check_encoding(const ShardMetadata& metadata, ByteView input) {
   buffer.assign(base::as_bytes("before"));
   const auto encoded = shard::encode_into(metadata, buffer);
   if (input.empty()) {
-    CAD_CHECK(encoded && encoded->size() == 5, "absent metadata encodes to a Range");
+    CAD_CHECK(encoded.has_value(), "absent metadata encodes");
+    CAD_CHECK(encoded->size() == shard::kEnvelopeHeader + 1, "to a Range");
     return;
   }
   if (encoded) {

@@ -200,7 +200,8 @@ void check_even_points(const Bounds& in, std::uint64_t count) {
   CAD_CHECK(cuts.init(range, count) == width.has_value(),
             "a plan exists exactly if it has a width");
   if (!width) return;
-  CAD_CHECK(cuts.width() == *width && cuts.remaining() == count - 1, "a plan knows its size");
+  CAD_CHECK(cuts.width() == *width, "a plan knows its width");
+  CAD_CHECK(cuts.remaining() == count - 1, "and its size");
   shard::KeyBuf out;
   for (std::uint64_t i = 1; i < count && i <= kCutsMax; ++i) {
     CAD_CHECK(same(cuts.next(out), interpolate(in, i, count)), "a stream gives the even cuts");
@@ -210,7 +211,8 @@ void check_even_points(const Bounds& in, std::uint64_t count) {
 
   Bytes table(static_cast<std::size_t>(count - 1) * *width);
   const auto keys = shard::even_split_points(range, count, table);
-  CAD_CHECK(keys && keys->size() == count - 1, "a table that is just large enough is filled");
+  CAD_CHECK(keys.has_value(), "a table that is just large enough is taken");
+  CAD_CHECK(keys->size() == count - 1, "and filled");
   for (std::size_t i = 0; i < keys->size(); ++i)
     CAD_CHECK(same((*keys)[i], interpolate(in, i + 1, count)), "a table holds the even cuts");
   if (table.empty()) return;

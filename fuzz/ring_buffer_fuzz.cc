@@ -97,7 +97,7 @@ class Run {
   }
 
   void copy(Input& in) {
-    Ring other(ring_);
+    const Ring other(ring_);
     CAD_CHECK(other == ring_, "a copy is equal, wherever its head stands");
     if (in.below(2) == 0) ring_ = other;
   }

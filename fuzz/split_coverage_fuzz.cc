@@ -113,9 +113,9 @@ bool is_partition(const Range& parent, const Ranges& children) {
 }
 
 ShardSpecRef spec_of(const Range& range) {
-  static const Bytes metadata(shard::kMaxMetadataSize + 1);
+  static const Bytes kLong(shard::kMaxMetadataSize + 1);
   return ShardSpecRef::unchecked(range.start, range.end,
-                                 range.long_metadata ? ByteView(metadata) : ByteView());
+                                 range.long_metadata ? ByteView(kLong) : ByteView());
 }
 
 void check_residual(const Range& parent, const Range& kept, const Range& given) {

@@ -13,7 +13,6 @@
 #include <deque>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,28 +32,27 @@ using base::ByteView;
 using shard::TupleElement;
 using shard::TupleToken;
 
-bool is_text(TupleToken::Kind kind) {
-  return kind == TupleToken::Kind::kText;
+// Strings that no KeyBuf holds are left out: then the input is too long for one, too.
+void write_string(const TupleToken& token, shard::TupleWriter& out) {
+  shard::KeyBuf content;
+  const bool fits = shard::unescape_into(token.escaped, content);
+  if (!fits) {
+    CAD_CHECK(token.escaped.size() > shard::kKeyBufCapacity, "what is short fits");
+    return;
+  }
+  if (token.kind == TupleToken::Kind::kText) {
+    out.text(base::as_text(content.view()));
+  } else {
+    out.bytes(content.view());
+  }
 }
 
-// Writes what was read. Nothing but kEnd, which the caller sees, is left out.
 void write_token(const TupleToken& token, shard::TupleWriter& out) {
   switch (token.kind) {
     case TupleToken::Kind::kEnd: break;
     case TupleToken::Kind::kNull: out.null(); break;
     case TupleToken::Kind::kBytes:
-    case TupleToken::Kind::kText: {
-      shard::KeyBuf content;
-      const bool fits = shard::unescape_into(token.escaped, content);
-      CAD_CHECK(fits || token.escaped.size() > content.capacity(), "what is short fits");
-      if (!fits) break;
-      if (is_text(token.kind)) {
-        out.text(base::as_text(content.view()));
-      } else {
-        out.bytes(content.view());
-      }
-      break;
-    }
+    case TupleToken::Kind::kText: write_string(token, out); break;
     case TupleToken::Kind::kBeginTuple: out.begin_tuple(); break;
     case TupleToken::Kind::kEndTuple: out.end_tuple(); break;
     case TupleToken::Kind::kInteger: out.integer(token.integer_value); break;
@@ -63,24 +61,30 @@ void write_token(const TupleToken& token, shard::TupleWriter& out) {
   }
 }
 
-void check_bytes(ByteView input) {
+// Reads to the end, or to the first error, and writes what it reads.
+std::optional<shard::TupleError> rewrite(ByteView input, shard::TupleWriter& out) {
   shard::TupleReader reader(input);
-  shard::KeyBuf buffer;
-  shard::TupleWriter writer(buffer);
-  const auto valid = shard::validate_tuple(input);
   while (true) {
     const auto token = reader.next();
     CAD_CHECK(reader.depth() <= shard::kTupleDepthMax, "depth is bounded");
-    if (!token) {
-      CAD_CHECK(!valid && valid.error() == token.error(), "validation fails where reading does");
-      CAD_CHECK(token.error().offset <= input.size(), "an error points into the input");
-      return;
-    }
-    if (token->kind == TupleToken::Kind::kEnd) break;
-    write_token(*token, writer);
+    if (!token) return token.error();
+    if (token->kind == TupleToken::Kind::kEnd) return std::nullopt;
+    write_token(*token, out);
   }
-  CAD_CHECK(valid.has_value(), "what can be read to its end is valid");
-  if (input.size() > buffer.capacity()) return;
+}
+
+void check_bytes(ByteView input) {
+  shard::KeyBuf buffer;
+  shard::TupleWriter writer(buffer);
+  const auto error = rewrite(input, writer);
+  const auto valid = shard::validate_tuple(input);
+  CAD_CHECK(valid.has_value() == !error, "what can be read to its end is valid");
+  if (error) {
+    CAD_CHECK(valid.error() == *error, "validation fails where reading does");
+    CAD_CHECK(error->offset <= input.size(), "an error points into the input");
+    return;
+  }
+  if (input.size() > shard::kKeyBufCapacity) return;
   CAD_CHECK(writer.ok(), "what was read can be written");
   CAD_CHECK(base::equal(buffer.view(), input), "and is written as it was: one form for each tuple");
 }
@@ -233,7 +237,8 @@ std::optional<Bytes> encode(Elements list) {
   shard::KeyBuf buffer;
   const bool encoded = shard::TupleKey{list}.try_encode_into(buffer);
   const auto size = expected_size(list, 0);
-  CAD_CHECK(encoded == (size && *size <= buffer.capacity()), "a tuple encodes exactly if it fits");
+  CAD_CHECK(encoded == (size && *size <= shard::kKeyBufCapacity),
+            "a tuple encodes exactly if it fits");
   CAD_CHECK(buffer.size() == (encoded ? *size : 0), "to the size it takes, or to nothing");
   if (!encoded) return std::nullopt;
   check_bytes(buffer.view());
