@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <ios>
@@ -15,8 +17,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <stdio.h>   // popen
-#include <stdlib.h>  // mkdtemp
 
 #include "base/bytes.h"
 
@@ -93,6 +93,7 @@ TEST(Blake3, ContextsAreIndependent) {
 class RandomFiles {
  public:
   explicit RandomFiles(unsigned seed) : directory_(testing::TempDir() + "cadastre_blake3_XXXXXX") {
+    // NOLINTNEXTLINE(misc-include-cleaner): POSIX adds it to <cstdlib>.
     if (::mkdtemp(directory_.data()) == nullptr) ADD_FAILURE() << "no temporary directory";
     std::mt19937_64 random(seed);
     for (int i = 0; i < 24; ++i) {
@@ -115,6 +116,7 @@ class RandomFiles {
     std::string command = "b3sum --no-names " + options;
     for (std::size_t i = 0; i < contents_.size(); ++i)
       command += ' ' + path(i);
+    // NOLINTNEXTLINE(misc-include-cleaner): POSIX adds both to <cstdio>.
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
     std::vector<std::string> out;
     std::array<char, 128> line{};
