@@ -61,10 +61,21 @@ function(cadastre_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} rapidcheck GTest::gtest GTest::gtest_main)
   cadastre_warnings(${name})
-  target_compile_definitions(${name} PRIVATE
-    CADASTRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  # Only where it is used: a path in every command would keep two clones from sharing a ccache.
+  foreach(source IN LISTS arg_SOURCES)
+    file(STRINGS "${source}" uses REGEX "CADASTRE_SOURCE_DIR" LIMIT_COUNT 1)
+    if(uses)
+      set_source_files_properties("${source}" PROPERTIES
+        COMPILE_DEFINITIONS "CADASTRE_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
+    endif()
+  endforeach()
+  if(CADASTRE_SANITIZE)
+    set(cases 1000)
+  else()
+    set(cases 10000)
+  endif()
   gtest_discover_tests(${name}
     TEST_PREFIX "${CADASTRE_PRESET}."
     DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 LABELS "${CADASTRE_PRESET}")
+    PROPERTIES TIMEOUT 300 LABELS "${CADASTRE_PRESET}" ENVIRONMENT "RC_PARAMS=max_success=${cases}")
 endfunction()
