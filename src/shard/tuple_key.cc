@@ -218,7 +218,9 @@ char* format_to(char* first, char* last, const TupleError& error) noexcept {
   return out.text(" at byte ").number(error.offset).end();
 }
 
-std::unexpected<TupleError> TupleReader::refuse(TupleError::Code code) const noexcept {
+std::unexpected<TupleError> TupleReader::refuse(TupleError::Code code) noexcept {
+  at_ = input_.size();
+  depth_ = 0;
   return base::fail(TupleError{code, element_});
 }
 

@@ -175,7 +175,7 @@ class TupleReader {
   [[nodiscard]] Result<TupleToken, TupleError> zero_byte() noexcept;
   [[nodiscard]] Result<TupleToken, TupleError> string(TupleToken::Kind kind) noexcept;
   [[nodiscard]] Result<TupleToken, TupleError> integer(std::uint8_t code) noexcept;
-  [[nodiscard]] std::unexpected<TupleError> refuse(TupleError::Code code) const noexcept;
+  [[nodiscard]] std::unexpected<TupleError> refuse(TupleError::Code code) noexcept;
 
   ByteView input_;
   std::size_t at_ = 0;
