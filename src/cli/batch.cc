@@ -28,6 +28,16 @@ void print(Output& out, const Result<std::string, CommandError>& answer) {
   out.line(answer ? *answer : error_line(answer.error(), Format::kJson));
 }
 
+// Answers the line, unless it ends the batch.
+Result<void, CommandError> take_line(const LineRead& read, AnswerRequest answer, Output& out) {
+  const auto result = read.kind == LineRead::Kind::kTooLong
+                          ? Result<std::string, CommandError>(base::fail(line_too_long()))
+                          : answer_line(read.text, answer);
+  if (!result && result.error().code == kNotJson) return base::fail(result.error());
+  print(out, result);
+  return {};
+}
+
 }  // namespace
 
 Result<void, CommandError> run_batch(Context& context, AnswerRequest answer) {
@@ -35,19 +45,11 @@ Result<void, CommandError> run_batch(Context& context, AnswerRequest answer) {
   LineReader reader(context.input, [&out] { out.flush(); });
   for (std::uint64_t number = 1; !out.failed(); ++number) {
     const LineRead read = reader.next();
-    switch (read.kind) {
-      case LineRead::Kind::kEnd: return {};
-      case LineRead::Kind::kFailed: return base::fail(cannot_read("standard input", read.error));
-      case LineRead::Kind::kTooLong: print(out, base::fail(line_too_long())); break;
-      case LineRead::Kind::kLine: {
-        const auto result = answer_line(read.text, answer);
-        if (!result && result.error().code == kNotJson) {
-          return base::fail(not_json(fmt::format("line {}", number)));
-        }
-        print(out, result);
-        break;
-      }
+    if (read.kind == LineRead::Kind::kEnd) return {};
+    if (read.kind == LineRead::Kind::kFailed) {
+      return base::fail(cannot_read("standard input", read.error));
     }
+    if (!take_line(read, answer, out)) return base::fail(not_json(fmt::format("line {}", number)));
   }
   return {};
 }

@@ -21,7 +21,7 @@ using base::Result;
 struct Context {
   Options options;
   Output& out;
-  int input;  // the descriptor of standard input
+  int input = -1;  // the descriptor of standard input
 };
 
 // On an error, nothing has been printed, except by a batch.

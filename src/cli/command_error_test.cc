@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/limits.h"
 #include "cli/options.h"
 #include "shard/hint.h"
 #include "shard/manifest.h"

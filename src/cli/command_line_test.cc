@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/result.h"
 #include "cli/command.h"
 #include "cli/command_error.h"
 #include "cli/options.h"

@@ -1,6 +1,5 @@
 #include "cli/hint_commands.h"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,6 +10,7 @@
 #include "cli/answer.h"
 #include "cli/batch.h"
 #include "cli/command.h"
+#include "cli/command_choice.h"
 #include "cli/command_error.h"
 #include "cli/json_fields.h"
 #include "cli/key_text.h"
@@ -75,6 +75,47 @@ Result<std::string, CommandError> answer_encode_request(const JsonFields& reques
   return base::fail(bad_request("the hint's kind is none of range, prefix, manifest"));
 }
 
+Result<std::string, CommandError> encode_range(const HintArguments& arguments, Form form) {
+  const base::Bytes extra = CAD_TRY(parse_hex(arguments.extra, "--extra"));
+  return answer_encode(shard::ShardHint::range(), extra, form.format);
+}
+
+Result<std::string, CommandError> encode_prefix(const HintArguments& arguments, Form form) {
+  const base::Bytes prefix = CAD_TRY(parse_hex(arguments.first, "P"));
+  const base::Bytes extra = CAD_TRY(parse_hex(arguments.extra, "--extra"));
+  return answer_encode(shard::ShardHint::prefix(prefix), extra, form.format);
+}
+
+Result<std::string, CommandError> encode_manifest(const HintArguments& arguments, Form form) {
+  const shard::ManifestRows rows {
+    .manifest_id = CAD_TRY(parse_argument_u64(arguments.first, "ID"))
+    , .start_row = CAD_TRY(parse_argument_u64(arguments.second, "START"))
+    , .end_row = CAD_TRY(parse_argument_u64(arguments.third, "END"))
+    ,
+  };
+  const base::Bytes extra = CAD_TRY(parse_hex(arguments.extra, "--extra"));
+  return answer_encode(shard::ShardHint::manifest(rows), extra, form.format);
+}
+
+Result<std::string, CommandError> decode(const HintArguments& arguments, Form form) {
+  const base::Bytes metadata = CAD_TRY(parse_hex(arguments.first, "METADATA"));
+  return answer_decode(metadata, form.format);
+}
+
+Result<std::string, CommandError> propagate(const HintArguments& arguments, Form form) {
+  const base::Bytes metadata = CAD_TRY(parse_hex(arguments.first, "METADATA"));
+  const base::Bytes start = CAD_TRY(parse_hex(arguments.second, "CHILD_START"));
+  const base::Bytes end = CAD_TRY(parse_hex(arguments.third, "CHILD_END"));
+  return answer_propagate(metadata, {start, end}, form.format);
+}
+
+Result<void, CommandError> run_hint_batch(Context& context) {
+  if (context.options.mode != Mode::kBatch) {
+    return base::fail(usage_error("which command? see cadastre hint --help"));
+  }
+  return run_batch(context, [](const JsonFields& request) { return answer_hint_request(request); });
+}
+
 void add_encode(CLI::App& group, HintArguments& arguments, Command& chosen) {
   CLI::App& encode = *group.add_subcommand(
       "encode",
@@ -85,24 +126,13 @@ void add_encode(CLI::App& group, HintArguments& arguments, Command& chosen) {
   CLI::App& range = *encode.add_subcommand(
       "range", "No shape beside the range\nExample: cadastre hint encode range");
   range.fallthrough();
-  range.callback([&arguments, &chosen] {
-    chosen = print_answer_of([&arguments](Form form) -> Result<std::string, CommandError> {
-      const base::Bytes extra = CAD_TRY(parse_hex(arguments.extra, "--extra"));
-      return answer_encode(shard::ShardHint::range(), extra, form.format);
-    });
-  });
+  choose_answer(range, arguments, chosen, encode_range);
 
   CLI::App& prefix = *encode.add_subcommand(
       "prefix", "All keys with a prefix\nExample: cadastre hint encode prefix 7372632f");
   prefix.fallthrough();
   prefix.add_option("P", arguments.first, "the prefix, in hexadecimal")->required();
-  prefix.callback([&arguments, &chosen] {
-    chosen = print_answer_of([&arguments](Form form) -> Result<std::string, CommandError> {
-      const base::Bytes bytes = CAD_TRY(parse_hex(arguments.first, "P"));
-      const base::Bytes extra = CAD_TRY(parse_hex(arguments.extra, "--extra"));
-      return answer_encode(shard::ShardHint::prefix(bytes), extra, form.format);
-    });
-  });
+  choose_answer(prefix, arguments, chosen, encode_prefix);
 
   CLI::App& manifest = *encode.add_subcommand(
       "manifest", "Rows of a manifest\nExample: cadastre hint encode manifest 7 0 100");
@@ -110,50 +140,7 @@ void add_encode(CLI::App& group, HintArguments& arguments, Command& chosen) {
   manifest.add_option("ID", arguments.first, "the manifest's id")->required();
   manifest.add_option("START", arguments.second, "the first row")->required();
   manifest.add_option("END", arguments.third, "the row behind the last one")->required();
-  manifest.callback([&arguments, &chosen] {
-    chosen = print_answer_of([&arguments](Form form) -> Result<std::string, CommandError> {
-      const shard::ManifestRows rows {
-        .manifest_id = CAD_TRY(parse_argument_u64(arguments.first, "ID"))
-        , .start_row = CAD_TRY(parse_argument_u64(arguments.second, "START"))
-        , .end_row = CAD_TRY(parse_argument_u64(arguments.third, "END"))
-        ,
-      };
-      const base::Bytes extra = CAD_TRY(parse_hex(arguments.extra, "--extra"));
-      return answer_encode(shard::ShardHint::manifest(rows), extra, form.format);
-    });
-  });
-}
-
-void add_decode(CLI::App& group, HintArguments& arguments, Command& chosen) {
-  CLI::App& decode = *group.add_subcommand(
-      "decode", "The hint in metadata\nExample: cadastre hint decode 0000000100cafe");
-  decode.fallthrough();
-  decode.add_option("METADATA", arguments.first, "in hexadecimal")->required();
-  decode.callback([&arguments, &chosen] {
-    chosen = print_answer_of([&arguments](Form form) -> Result<std::string, CommandError> {
-      const base::Bytes metadata = CAD_TRY(parse_hex(arguments.first, "METADATA"));
-      return answer_decode(metadata, form.format);
-    });
-  });
-}
-
-void add_propagate(CLI::App& group, HintArguments& arguments, Command& chosen) {
-  CLI::App& propagate =
-      *group.add_subcommand("propagate",
-                            "The hint of a child of a split\n"
-                            "Example: cadastre hint propagate 00000006010000000161 61 6180");
-  propagate.fallthrough();
-  propagate.add_option("METADATA", arguments.first, "the parent's, in hexadecimal")->required();
-  propagate.add_option("CHILD_START", arguments.second, "in hexadecimal")->required();
-  propagate.add_option("CHILD_END", arguments.third, "in hexadecimal")->required();
-  propagate.callback([&arguments, &chosen] {
-    chosen = print_answer_of([&arguments](Form form) -> Result<std::string, CommandError> {
-      const base::Bytes metadata = CAD_TRY(parse_hex(arguments.first, "METADATA"));
-      const base::Bytes start = CAD_TRY(parse_hex(arguments.second, "CHILD_START"));
-      const base::Bytes end = CAD_TRY(parse_hex(arguments.third, "CHILD_END"));
-      return answer_propagate(metadata, {start, end}, form.format);
-    });
-  });
+  choose_answer(manifest, arguments, chosen, encode_manifest);
 }
 
 }  // namespace
@@ -162,19 +149,24 @@ void add_hint_commands(CLI::App& app, HintArguments& arguments, Command& chosen)
   CLI::App& group = *app.add_subcommand(
       "hint", "Hints in a shard's metadata\nExample: cadastre hint decode 0000000100");
   group.require_subcommand(0, 1)->fallthrough();
+  choose_without_subcommand(group, chosen, run_hint_batch);
   add_encode(group, arguments, chosen);
-  add_decode(group, arguments, chosen);
-  add_propagate(group, arguments, chosen);
-  group.callback([&group, &chosen] {
-    if (!group.get_subcommands().empty()) return;
-    chosen = [](Context& context) -> Result<void, CommandError> {
-      if (context.options.mode != Mode::kBatch) {
-        return base::fail(usage_error("which command? see cadastre hint --help"));
-      }
-      return run_batch(context,
-                       [](const JsonFields& request) { return answer_hint_request(request); });
-    };
-  });
+
+  CLI::App& decode_app = *group.add_subcommand(
+      "decode", "The hint in metadata\nExample: cadastre hint decode 0000000100cafe");
+  decode_app.fallthrough();
+  decode_app.add_option("METADATA", arguments.first, "in hexadecimal")->required();
+  choose_answer(decode_app, arguments, chosen, decode);
+
+  CLI::App& propagate_app =
+      *group.add_subcommand("propagate",
+                            "The hint of a child of a split\n"
+                            "Example: cadastre hint propagate 00000006010000000161 61 6180");
+  propagate_app.fallthrough();
+  propagate_app.add_option("METADATA", arguments.first, "the parent's, in hexadecimal")->required();
+  propagate_app.add_option("CHILD_START", arguments.second, "in hexadecimal")->required();
+  propagate_app.add_option("CHILD_END", arguments.third, "in hexadecimal")->required();
+  choose_answer(propagate_app, arguments, chosen, propagate);
 }
 
 Result<std::string, CommandError> answer_hint_request(const JsonFields& request) {

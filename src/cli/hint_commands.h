@@ -11,7 +11,7 @@
 #include "cli/command_error.h"
 #include "cli/json_fields.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class App;
 }
 

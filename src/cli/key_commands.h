@@ -12,7 +12,7 @@
 #include "cli/json_fields.h"
 #include "cli/options.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class App;
 }
 

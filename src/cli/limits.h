@@ -29,9 +29,10 @@ inline constexpr std::size_t kCheckBytesMax =
 
 inline constexpr std::size_t kErrorTextBytesMax = 512;  // an algebra error's text; the rest is cut
 
-static_assert(6 * 3 * shard::kMaxKeySize + 2 * (shard::kMaxMetadataSize + shard::kMaxTokenSize) <
-                  kBatchLineBytesMax,
-              "the longest legal shard fits a line, each byte of its keys written as \\u00XX");
+static_assert(
+    18 * shard::kMaxKeySize + 2 * (shard::kMaxMetadataSize + shard::kMaxTokenSize) <
+        kBatchLineBytesMax,
+    "the longest legal shard fits a line, each byte of its three keys written as \\u00XX");
 static_assert(kReadBytes <= kBatchLineBytesMax, "one read never exceeds a line's bound");
 
 }  // namespace cadastre::cli

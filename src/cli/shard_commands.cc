@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
@@ -18,6 +17,7 @@
 #include "base/result.h"
 #include "cli/answer.h"
 #include "cli/command.h"
+#include "cli/command_choice.h"
 #include "cli/command_error.h"
 #include "cli/key_text.h"
 #include "cli/options.h"
@@ -106,15 +106,6 @@ Result<shard::ManifestRows, CommandError> parse_rows(std::string_view typed,
   return shard::ManifestRows{manifest, start, end};
 }
 
-Command refuse_batch(Command command) {
-  return [command = std::move(command)](Context& context) -> Result<void, CommandError> {
-    if (context.options.mode == Mode::kBatch) {
-      return base::fail(usage_error("shard commands have no --batch"));
-    }
-    return command(context);
-  };
-}
-
 Result<void, CommandError> plan_range(const ShardArguments& arguments, Context& context) {
   const KeyForm keys = context.options.form.keys;
   const std::uint64_t count = CAD_TRY(parse_positive(arguments.count, "--count"));
@@ -142,42 +133,59 @@ Result<void, CommandError> check_file(const ShardArguments& arguments, Context& 
   return {};
 }
 
+Result<void, CommandError> plan(const ShardArguments& arguments, Context& context) {
+  if (!arguments.manifest.empty()) return plan_rows(arguments, context);
+  if (!arguments.count.empty()) return plan_range(arguments, context);
+  return base::fail(usage_error("a plan needs --count, or --manifest with --rows and --per-shard"));
+}
+
+using ShardFunction = Result<void, CommandError> (*)(const ShardArguments&, Context&);
+
+Result<void, CommandError> run_once(ShardFunction function,
+                                    const ShardArguments& arguments,
+                                    Context& context) {
+  if (context.options.mode != Mode::kBatch) return function(arguments, context);
+  return base::fail(usage_error("shard commands have no --batch"));
+}
+
+void choose(CLI::App& subcommand,
+            const ShardArguments& arguments,
+            Command& chosen,
+            ShardFunction function) {
+  subcommand.callback([&arguments, &chosen, function] {
+    chosen = [&arguments, function](Context& context) {
+      return run_once(function, arguments, context);
+    };
+  });
+}
+
+Result<void, CommandError> ask_for_command(const ShardArguments& /*arguments*/,
+                                           Context& /*context*/) {
+  return base::fail(usage_error("which command? see cadastre shard --help"));
+}
+
 void add_plan(CLI::App& group, ShardArguments& arguments, Command& chosen) {
-  CLI::App& plan = *group.add_subcommand(
+  CLI::App& plan_app = *group.add_subcommand(
       "plan",
       "Cuts a range, or the rows of a manifest, into shards\n"
       "Examples: cadastre shard plan --start a --end z --count 4\n"
       "          cadastre shard plan --manifest 7 --rows 0..1000 --per-shard 300 --hex");
-  plan.fallthrough();
-  plan.add_option("--start", arguments.start, "the range's start; open if absent or empty");
-  plan.add_option("--end", arguments.end, "the range's end; open if absent or empty");
-  CLI::Option* const count =
-      plan.add_option("--count", arguments.count, "how many shards of equal space");
+  plan_app.fallthrough();
+  plan_app.add_option("--start", arguments.start, "the range's start; open if absent or empty");
+  plan_app.add_option("--end", arguments.end, "the range's end; open if absent or empty");
+  plan_app.add_option("--count", arguments.count, "how many shards of equal space");
   CLI::Option* const manifest =
-      plan.add_option("--manifest", arguments.manifest, "a manifest's id");
+      plan_app.add_option("--manifest", arguments.manifest, "a manifest's id");
   CLI::Option* const rows =
-      plan.add_option("--rows", arguments.rows, "A..B: from row A to before row B");
+      plan_app.add_option("--rows", arguments.rows, "A..B: from row A to before row B");
   CLI::Option* const per_shard =
-      plan.add_option("--per-shard", arguments.per_shard, "rows in each shard");
+      plan_app.add_option("--per-shard", arguments.per_shard, "rows in each shard");
   manifest->needs(rows)->needs(per_shard);
   rows->needs(manifest);
   per_shard->needs(manifest);
   for (const char* const of_range : {"--start", "--end", "--count"})
-    manifest->excludes(plan.get_option(of_range));
-  plan.callback([&arguments, count, manifest, &chosen] {
-    if (manifest->count() > 0) {
-      chosen =
-          refuse_batch([&arguments](Context& context) { return plan_rows(arguments, context); });
-    } else if (count->count() > 0) {
-      chosen =
-          refuse_batch([&arguments](Context& context) { return plan_range(arguments, context); });
-    } else {
-      chosen = [](Context&) -> Result<void, CommandError> {
-        return base::fail(
-            usage_error("a plan needs --count, or --manifest with --rows and --per-shard"));
-      };
-    }
-  });
+    manifest->excludes(plan_app.get_option(of_range));
+  choose(plan_app, arguments, chosen, plan);
 }
 
 void add_check(CLI::App& group, ShardArguments& arguments, Command& chosen) {
@@ -187,10 +195,7 @@ void add_check(CLI::App& group, ShardArguments& arguments, Command& chosen) {
       "Example: cadastre shard plan --start a --end z --count 4 --json | cadastre shard check -");
   check_app.fallthrough();
   check_app.add_option("FILE", arguments.file, "a file, or - for standard input")->required();
-  check_app.callback([&arguments, &chosen] {
-    chosen =
-        refuse_batch([&arguments](Context& context) { return check_file(arguments, context); });
-  });
+  choose(check_app, arguments, chosen, check_file);
 }
 
 }  // namespace
@@ -199,14 +204,11 @@ void add_shard_commands(CLI::App& app, ShardArguments& arguments, Command& chose
   CLI::App& group = *app.add_subcommand(
       "shard", "Plans and checks shards\nExample: cadastre shard plan --start a --end z --count 4");
   group.require_subcommand(0, 1)->fallthrough();
+  choose_without_subcommand(group, chosen, [&arguments](Context& context) {
+    return run_once(ask_for_command, arguments, context);
+  });
   add_plan(group, arguments, chosen);
   add_check(group, arguments, chosen);
-  group.callback([&group, &chosen] {
-    if (!group.get_subcommands().empty()) return;
-    chosen = refuse_batch([](Context&) -> Result<void, CommandError> {
-      return base::fail(usage_error("which command? see cadastre shard --help"));
-    });
-  });
 }
 
 }  // namespace cadastre::cli
