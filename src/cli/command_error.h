@@ -1,8 +1,8 @@
 // CommandError: why a command did not do what was asked, for programs and for people.
 //
-// The algebra's errors keep their own names; the names that this room adds are made by the functions
-// below and listed in docs/cli.md. Details name arguments, sizes and counts, never a key's bytes:
-// keys may be secrets.
+// The algebra's errors keep their own names; the names that this room adds are made by the
+// functions below and listed in docs/cli.md. Details name arguments, sizes and counts, never a
+// key's bytes: keys may be secrets.
 
 #pragma once
 

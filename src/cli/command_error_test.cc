@@ -1,7 +1,6 @@
 #include "cli/command_error.h"
 
 #include <cerrno>
-#include <string>
 
 #include <gtest/gtest.h>
 

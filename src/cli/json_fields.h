@@ -1,7 +1,8 @@
 // JsonFields: reads the fields of one JSON object by name and type.
 //
-// Every wrong type, missing field, sign, fraction and overflow is the error `bad_request` that names
-// the field; fields that nobody asks for are ignored, and of two with one name the last counts.
+// Every wrong type, missing field, sign, fraction and overflow is the error `bad_request` that
+// names the field; fields that nobody asks for are ignored, and of two with one name the last
+// counts.
 //
 // Parsing takes hostile lines: no depth, number or byte in them does more than give an error.
 
@@ -9,8 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,7 +1,7 @@
 // JSON as we write it: strings and 64-bit integers, appended to a line.
 //
-// Answers are composed by hand instead of through a tree, so that a plan of a million lines costs one
-// reused string.
+// Answers are composed by hand instead of through a tree, so that a plan of a million lines costs
+// one reused string.
 
 #pragma once
 

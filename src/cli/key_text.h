@@ -1,7 +1,7 @@
 // Keys as people type and read them: UTF-8 text, or hexadecimal with --hex.
 //
-// JSON never carries raw bytes: what is neither valid UTF-8 nor asked for in hexadecimal is the error
-// `not_utf8`, in both directions.
+// JSON never carries raw bytes: what is neither valid UTF-8 nor asked for in hexadecimal is the
+// error `not_utf8`, in both directions.
 
 #pragma once
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "cli/command.h"
 #include "cli/command_error.h"
 #include "cli/command_line.h"

@@ -1,8 +1,8 @@
 // Output: answers on their way to a file descriptor, collected into large writes.
 //
-// The first write that fails is remembered and everything after it is dropped; a command that prints
-// much asks failed() and stops. A reader that has gone (EPIPE) is a failure like the others here; only
-// the exit treats it quietly.
+// The first write that fails is remembered and everything after it is dropped; a command that
+// prints much asks failed() and stops. A reader that has gone (EPIPE) is a failure like the others
+// here; only the exit treats it quietly.
 
 #pragma once
 
