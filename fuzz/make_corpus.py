@@ -76,7 +76,9 @@ def midpoint(vectors):
 def coverage(vectors):
     """Keys, the parent's bounds, one child that is the parent; then edits that replace it by the vector's."""
     seeds = {}
-    for vector in chosen(vectors["split_coverage"], [3, 4, 8, 11, 12, 15, 17]):
+    heads = {"id": "SC-equal-heads", "parent_start": "61", "parent_end": "7a",
+             "children": [["61(00*9)", "7a"], ["61", "61(00*8)"], ["61(00*8)", "61(00*9)"]]}
+    for vector in [*chosen(vectors["split_coverage"], [3, 4, 8, 11, 12, 15, 17]), heads]:
         bounds = [vector["parent_start"], vector["parent_end"], *(b for child in vector["children"] for b in child)]
         keys = ["", *sorted(set(bounds) - {""})]
         at = {key: bytes([i]) for i, key in enumerate(keys)}

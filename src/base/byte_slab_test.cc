@@ -153,6 +153,17 @@ TEST(ByteSlab, TakesTheSmallestHoleThatFits) {
   EXPECT_EQ(put(slab, of_size(20)).offset, large.offset);
 }
 
+TEST(ByteSlab, TakesTheSmallestOfHolesThatAreAllTooLarge) {
+  Slab slab(1024, 16);
+  const auto large = put(slab, of_size(256));
+  put(slab, "wall");
+  const auto small = put(slab, of_size(64));
+  put(slab, "wall");
+  slab.deallocate(large);
+  slab.deallocate(small);
+  EXPECT_EQ(put(slab, of_size(20)).offset, small.offset);
+}
+
 TEST(ByteSlab, PrefersTheLowestOfEqualHoles) {
   Slab slab(1024, 16);
   const auto low = put(slab, of_size(64));
