@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "base/result.h"
 #include "fuzz/arena_model.h"
+#include "fuzz/builder_shadow.h"
 #include "fuzz/input.h"
 #include "fuzz/manifest_oracle.h"
 #include "fuzz/target.h"
@@ -28,187 +29,23 @@
 #include "shard/shard_arena.h"
 #include "shard/shard_id.h"
 #include "shard/spec_error.h"
-#include "shard/spec_from_keys.h"
 
 namespace cadastre::fuzz {
 namespace {
 
 using base::Bytes;
 using base::ByteView;
+using builder_shadow::Code;
+using builder_shadow::MaybeError;
+using builder_shadow::Shadow;
 using shard::BuilderError;
 using shard::ManifestRows;
-using shard::PrefixShardError;
 using shard::ShardSpecHandle;
 using shard::SpecError;
-using Code = BuilderError::Code;
 
 constexpr std::size_t kCap = 16;
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 using Builder = shard::PreallocShardBuilder<kCap>;
-
-void append_number(Bytes& out, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = bytes; i > 0; --i)
-    out.push_back(static_cast<std::byte>(value >> (8 * (i - 1))));
-}
-
-// Hint length, hint frame, connector bytes.
-Bytes envelope(const Bytes& frame, const Bytes& extra) {
-  Bytes out;
-  append_number(out, frame.size(), 4);
-  out.insert(out.end(), frame.begin(), frame.end());
-  out.insert(out.end(), extra.begin(), extra.end());
-  return out;
-}
-
-Bytes row_key(std::uint64_t manifest_id, std::uint64_t row) {
-  Bytes out;
-  append_number(out, manifest_id, 8);
-  append_number(out, row, 8);
-  return out;
-}
-
-SpecBytes range_spec(const Bytes& start, const Bytes& end, const Bytes& extra) {
-  return {start, end, envelope({std::byte{0}}, extra)};
-}
-
-// The end is left out: see prefix_end.
-SpecBytes prefix_spec(const Bytes& prefix, const Bytes& extra) {
-  Bytes frame{std::byte{1}};
-  append_number(frame, prefix.size(), 4);
-  frame.insert(frame.end(), prefix.begin(), prefix.end());
-  return {prefix, {}, envelope(frame, extra)};
-}
-
-SpecBytes manifest_spec(const ManifestRows& rows, const Bytes& extra) {
-  Bytes frame{std::byte{2}};
-  append_number(frame, rows.manifest_id, 8);
-  append_number(frame, rows.start_row, 8);
-  append_number(frame, rows.end_row, 8);
-  return {row_key(rows.manifest_id, rows.start_row), row_key(rows.manifest_id, rows.end_row),
-          envelope(frame, extra)};
-}
-
-// Empty if there is none.
-Bytes prefix_end(Bytes prefix) {
-  while (!prefix.empty() && prefix.back() == std::byte{0xff})
-    prefix.pop_back();
-  if (!prefix.empty())
-    prefix.back() = static_cast<std::byte>(std::to_integer<unsigned>(prefix.back()) + 1);
-  return prefix;
-}
-
-BuilderError wrong_spec(Code code, const SpecError& error) {
-  return {.code = code, .spec = error};
-}
-
-using MaybeError = std::optional<BuilderError>;
-
-// Metadata first, then the bounds.
-MaybeError range_error(const SpecBytes& spec) {
-  if (spec.metadata.size() > 16384)
-    return wrong_spec(Code::kRangeInvalid,
-                      SpecError::metadata_too_large(spec.metadata.size(), 16384));
-  const auto error = expected_spec_error(spec.start, spec.end, spec.metadata.size());
-  if (!error) return std::nullopt;
-  return wrong_spec(Code::kRangeInvalid, *error);
-}
-
-MaybeError prefix_error(const SpecBytes& spec) {
-  using Prefix = PrefixShardError;
-  const auto fault = [](Prefix error) {
-    return BuilderError{.code = Code::kPrefixInvalid, .prefix = error};
-  };
-  const std::size_t size = spec.start.size();
-  if (size == 0) return fault({Prefix::Code::kEmptyPrefix});
-  if (size > 4096) return fault({Prefix::Code::kPrefixTooLarge, size, 4096});
-  if (spec.end.empty()) return fault({Prefix::Code::kNoSuccessor});
-  if (spec.metadata.size() > 16384) {
-    return fault(Prefix::invalid_spec(SpecError::metadata_too_large(spec.metadata.size(), 16384)));
-  }
-  return std::nullopt;
-}
-
-MaybeError manifest_error(const ManifestRows& rows, const SpecBytes& spec) {
-  if (rows.start_row >= rows.end_row)
-    return wrong_spec(Code::kManifestCtorInvalid, SpecError::inverted_range(16, 16));
-  if (spec.metadata.size() > 16384) {
-    return wrong_spec(Code::kManifestCtorInvalid,
-                      SpecError::metadata_too_large(spec.metadata.size(), 16384));
-  }
-  return std::nullopt;
-}
-
-// What is staged, and what the arena holds.
-class Shadow {
- public:
-  struct Entry {
-    ShardSpecHandle handle;
-    const OracleCursor* cursor;
-  };
-
-  Shadow(ArenaSize size, shard::ShardArena& arena, std::size_t limit)
-      : arena_(size, arena), limit_(limit) {}
-
-  [[nodiscard]] ArenaModel& arena() { return arena_; }
-  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
-
-  [[nodiscard]] MaybeError budget_error(std::uint64_t additional) const {
-    if (entries_.size() + additional <= limit_ && additional <= limit_) return std::nullopt;
-    return BuilderError{.code = Code::kCapacityExceeded,
-                        .limit = limit_,
-                        .current = entries_.size(),
-                        .additional = additional};
-  }
-
-  // Stores and stages all of them, or none.
-  [[nodiscard]] MaybeError stage(const std::vector<SpecBytes>& specs, const OracleCursor* cursor) {
-    std::vector<ShardSpecHandle> handles;
-    for (const SpecBytes& spec : specs) {
-      const auto handle = arena_.alloc(spec);
-      if (handle) {
-        handles.push_back(*handle);
-        continue;
-      }
-      for (; !handles.empty(); handles.pop_back())
-        (void)arena_.free(handles.back());
-      return BuilderError{.code = Code::kArena, .arena = handle.error()};
-    }
-    for (const auto& handle : handles)
-      entries_.push_back({handle, cursor});
-    return std::nullopt;
-  }
-
-  [[nodiscard]] MaybeError adopt(ShardSpecHandle handle, const OracleCursor* cursor) {
-    if (auto error = budget_error(1)) return error;
-    const bool staged = std::ranges::find(entries_, handle, &Entry::handle) != entries_.end();
-    if (staged || arena_.find(handle) == nullptr)
-      return BuilderError{.code = Code::kInvalidSpecHandle};
-    entries_.push_back({handle, cursor});
-    return std::nullopt;
-  }
-
-  // Adopted specs whose owner has freed them are gone already.
-  void free_staged() {
-    for (; !entries_.empty(); entries_.pop_back())
-      (void)arena_.free(entries_.back().handle);
-  }
-
-  // The rows of a build, or nothing if a staged spec is gone.
-  [[nodiscard]] std::optional<std::vector<OracleRow>> rows() const {
-    std::vector<OracleRow> out;
-    for (const Entry& entry : entries_) {
-      const SpecBytes* const spec = arena_.find(entry.handle);
-      if (spec == nullptr) return std::nullopt;
-      out.push_back({out.size(), spec->start, spec->end, spec->metadata, *entry.cursor});
-    }
-    return out;
-  }
-
- private:
-  ArenaModel arena_;
-  std::size_t limit_;
-  std::vector<Entry> entries_;
-};
 
 class Run {
  public:
@@ -307,35 +144,36 @@ class Run {
     const Bytes& end = any_key(in);
     const Bytes extra = any_extra(in);
     const OracleCursor* const cursor = any_cursor(in);
-    const SpecBytes spec = range_spec(start, end, extra);
+    const SpecBytes spec = builder_shadow::range_spec(start, end, extra);
     const auto got = builder_->add_range({start, end}, extra, cursor->view());
-    agree_on_id(got, stage_one(spec, range_error(spec), cursor));
+    agree_on_id(got, stage_one(spec, builder_shadow::range_error(spec), cursor));
   }
 
   void add_prefix(Input& in) {
     const Bytes& prefix = any_key(in);
     const Bytes extra = any_extra(in);
     const OracleCursor* const cursor = any_cursor(in);
-    SpecBytes spec = prefix_spec(prefix, extra);
-    spec.end = prefix_end(prefix);
+    SpecBytes spec = builder_shadow::prefix_spec(prefix, extra);
+    spec.end = builder_shadow::prefix_end(prefix);
     const auto got = builder_->add_prefix(prefix, extra, cursor->view());
-    agree_on_id(got, stage_one(spec, prefix_error(spec), cursor));
+    agree_on_id(got, stage_one(spec, builder_shadow::prefix_error(spec), cursor));
   }
 
   void add_manifest(Input& in) {
     const ManifestRows rows = any_rows(in);
     const Bytes extra = any_extra(in);
     const OracleCursor* const cursor = any_cursor(in);
-    const SpecBytes spec = manifest_spec(rows, extra);
+    const SpecBytes spec = builder_shadow::manifest_spec(rows, extra);
     const auto got = builder_->add_manifest(rows, extra, cursor->view());
-    agree_on_id(got, stage_one(spec, manifest_error(rows, spec), cursor));
+    agree_on_id(got, stage_one(spec, builder_shadow::manifest_error(rows, spec), cursor));
   }
 
   void add_spec_ref(Input& in) {
     const SpecBytes spec{any_key(in), any_key(in), any_extra(in)};
     const OracleCursor* const cursor = any_cursor(in);
     const auto error = expected_spec_error(spec.start, spec.end, spec.metadata.size());
-    const auto wrong = error ? MaybeError(wrong_spec(Code::kSpecInvalid, *error)) : std::nullopt;
+    const auto wrong =
+        error ? MaybeError(builder_shadow::wrong_spec(Code::kSpecInvalid, *error)) : std::nullopt;
     const auto got = builder_->add_spec_ref(spec.view(), cursor->view());
     agree_on_id(got, stage_one(spec, wrong, cursor));
   }
@@ -364,14 +202,15 @@ class Run {
   [[nodiscard]] static MaybeError points_error(const std::vector<SpecBytes>& children) {
     const std::size_t metadata = children.front().metadata.size();
     if (metadata > 16384)
-      return wrong_spec(Code::kRangeInvalid, SpecError::metadata_too_large(metadata, 16384));
+      return builder_shadow::wrong_spec(Code::kRangeInvalid,
+                                        SpecError::metadata_too_large(metadata, 16384));
     for (std::size_t i = 1; i < children.size(); ++i) {
       if (!children[i].start.empty()) continue;
-      return wrong_spec(Code::kRangeInvalid,
-                        SpecError::inverted_range(children[i - 1].start.size(), 0));
+      return builder_shadow::wrong_spec(Code::kRangeInvalid,
+                                        SpecError::inverted_range(children[i - 1].start.size(), 0));
     }
     for (const SpecBytes& child : children) {
-      if (auto error = range_error(child)) return error;
+      if (auto error = builder_shadow::range_error(child)) return error;
     }
     return std::nullopt;
   }
@@ -399,10 +238,10 @@ class Run {
     std::vector<SpecBytes> children;
     const Bytes* from = &start;
     for (const Bytes& point : points) {
-      children.push_back(range_spec(*from, point, extra));
+      children.push_back(builder_shadow::range_spec(*from, point, extra));
       from = &point;
     }
-    children.push_back(range_spec(*from, end, extra));
+    children.push_back(builder_shadow::range_spec(*from, end, extra));
 
     const std::vector<ByteView> views(points.begin(), points.end());
     const auto got = builder_->split_range_by_boundaries({start, end}, views, extra);
@@ -420,7 +259,7 @@ class Run {
     std::vector<SpecBytes> out;
     for (std::uint64_t at = rows.start_row; at < rows.end_row;) {
       const std::uint64_t next = rows.end_row - at > step ? at + step : rows.end_row;
-      out.push_back(manifest_spec({rows.manifest_id, at, next}, extra));
+      out.push_back(builder_shadow::manifest_spec({rows.manifest_id, at, next}, extra));
       at = next;
     }
     return out;
@@ -430,13 +269,14 @@ class Run {
                                       std::uint64_t step,
                                       const Bytes& extra) {
     if (step == 0 || rows.start_row >= rows.end_row)
-      return wrong_spec(Code::kManifestCtorInvalid, SpecError::inverted_range(16, 16));
+      return builder_shadow::wrong_spec(Code::kManifestCtorInvalid,
+                                        SpecError::inverted_range(16, 16));
     const std::uint64_t count = (rows.end_row - rows.start_row - 1) / step + 1;
     if (auto error = fan_out_error(count)) return error;
     if (auto error = shadow_.budget_error(count)) return error;
     const auto children = row_children(rows, step, extra);
     CAD_CHECK(children.size() == count, "the shadow counts right");
-    if (auto error = manifest_error(rows, children.front())) return error;
+    if (auto error = builder_shadow::manifest_error(rows, children.front())) return error;
     return shadow_.stage(children, &cursors_.front());
   }
 
