@@ -11,8 +11,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <optional>
 #include <span>
 
 #include <rapidcheck.h>

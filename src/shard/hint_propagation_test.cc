@@ -1,10 +1,8 @@
 #include "shard/hint_propagation.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <string_view>
 
 #include <gtest/gtest.h>
 

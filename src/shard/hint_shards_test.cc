@@ -1,7 +1,5 @@
 #include "shard/hint_shards.h"
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 

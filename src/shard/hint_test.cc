@@ -1,6 +1,7 @@
 #include "shard/hint.h"
 
 #include <array>
+#include <concepts>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>

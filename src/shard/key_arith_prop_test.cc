@@ -6,8 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

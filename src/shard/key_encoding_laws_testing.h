@@ -10,13 +10,11 @@
 
 #include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 
 #include <rapidcheck.h>
 
 #include "base/bytes.h"
-#include "shard/hexrun_testing.h"
 #include "shard/key_buf.h"
 #include "shard/key_encoding.h"
 #include "shard/limits.h"

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,7 +12,6 @@
 
 #include "base/bytes.h"
 #include "shard/codec_laws_testing.h"
-#include "shard/hexrun_testing.h"
 #include "shard/hint.h"
 #include "shard/key_encoding_laws_testing.h"
 #include "shard/owned_hint_testing.h"

@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 #include "shard/codec_laws_testing.h"
 #include "shard/key_range.h"
-#include "shard/limits.h"
 #include "shard/property_testing.h"
 #include "shard/tuple_model_prop_testing.h"
 #include "shard/tuple_model_testing.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +16,6 @@
 #include "shard/key_buf.h"
 #include "shard/key_range.h"
 #include "shard/limits.h"
-#include "shard/tuple_model_testing.h"
 
 namespace cadastre::shard {
 namespace {

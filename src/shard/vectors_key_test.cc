@@ -1,13 +1,10 @@
 // The groups about keys: arithmetic, row keys, typed keys, limits.
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <gtest/gtest.h>
 

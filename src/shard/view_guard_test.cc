@@ -4,7 +4,6 @@
 #include "shard/view_guard.h"
 
 #include <csignal>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -12,7 +11,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/bytes.h"
 #include "shard/hexrun_testing.h"
 #include "shard/hint.h"
 #include "shard/hint_shards.h"
