@@ -1,8 +1,6 @@
 // Tiers of shard-algebra.md 8.4: HOT and WARM code allocates nothing, on success and on every error
 // path, and fits a small stack. // 9.1 #72
 
-#include <pthread.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include "base/byte_slab.h"
 #include "base/bytes.h"
 #include "base/ring_buffer.h"
+#include "base/threads_testing.h"
 #include "shard/bytes_testing.h"
 #include "shard/cursor.h"
 #include "shard/hint.h"
@@ -100,27 +99,9 @@ void expect_no_allocation(Work work) {
     work(*inputs);
 }
 
-struct SmallStackCall {
-  Work work;
-  Inputs* inputs;
-};
-
-// Runs the work once on a thread with a small stack: an overrun hits the guard page.
 void expect_small_stack(Work work) {
   const auto inputs = std::make_unique<Inputs>();
-  SmallStackCall call{work, inputs.get()};
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStackBytes), 0);
-  pthread_t thread{};
-  const auto body = [](void* argument) -> void* {
-    const auto* arguments = static_cast<SmallStackCall*>(argument);
-    arguments->work(*arguments->inputs);
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, body, &call), 0);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  ASSERT_EQ(pthread_attr_destroy(&attributes), 0);
+  base::run_on_stack(kStackBytes, [&] { work(*inputs); });
 }
 
 void key_encoding(Inputs& in) {

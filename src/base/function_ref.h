@@ -23,7 +23,7 @@ class FunctionRef<R(Args...)> {
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
              std::is_object_v<std::remove_reference_t<F>> && std::is_invocable_r_v<R, F&, Args...>)
-  // NOLINTNEXTLINE(google-explicit-constructor): a parameter that takes any callable
+  // NOLINTNEXTLINE(google-explicit-constructor,cppcoreguidelines-missing-std-forward): borrows any callable
   FunctionRef(F&& callable CAD_LIFETIMEBOUND) noexcept
       : target_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         call_([](void* target, Args... args) -> R {

@@ -26,7 +26,7 @@ struct CursorError {
     kTokenTooLarge,  // size, max
   };
 
-  Code code;
+  Code code{};
   std::uint64_t size = 0;
   std::uint64_t max = 0;
 

@@ -105,12 +105,37 @@ bool is_row_key(ByteView key, std::uint64_t manifest_id, std::uint64_t row) noex
   return decode_manifest_row_key(key) == ManifestRowKey{manifest_id, row};
 }
 
+Result<void, HintRangeError> check_prefix_range(ByteView prefix,
+                                                const ShardSpecRef& spec) noexcept {
+  using Code = HintRangeError::Code;
+  if (!base::equal(spec.start(), prefix))
+    return base::fail(HintRangeError{Code::kHintStartMismatch, {}});
+  KeyBuf scratch;
+  const auto successor = prefix_successor(prefix, scratch);
+  if (!successor) return base::fail(HintRangeError{Code::kHintPrefixUnbounded, {}});
+  if (!base::equal(spec.end(), *successor))
+    return base::fail(HintRangeError{Code::kHintEndMismatch, {}});
+  return {};
+}
+
+Result<void, HintRangeError> check_manifest_range(const ManifestRows& rows,
+                                                  const ShardSpecRef& spec) noexcept {
+  using Code = HintRangeError::Code;
+  if (!is_row_key(spec.start(), rows.manifest_id, rows.start_row)) {
+    return base::fail(HintRangeError{Code::kHintStartMismatch, {}});
+  }
+  if (!is_row_key(spec.end(), rows.manifest_id, rows.end_row)) {
+    return base::fail(HintRangeError{Code::kHintEndMismatch, {}});
+  }
+  return {};
+}
+
 }  // namespace
 
 ShardHint ShardHint::prefix(ByteView bytes, ViewGuard guard) noexcept {
   ShardHint hint;
   hint.kind_ = Kind::kPrefix;
-  hint.prefix_ = bytes;
+  hint.value_.prefix = bytes;
   hint.guard_ = guard;
   return hint;
 }
@@ -118,19 +143,19 @@ ShardHint ShardHint::prefix(ByteView bytes, ViewGuard guard) noexcept {
 ShardHint ShardHint::manifest(ManifestRows rows) noexcept {
   ShardHint hint;
   hint.kind_ = Kind::kManifest;
-  hint.manifest_ = rows;
+  hint.value_.manifest = rows;
   return hint;
 }
 
 ByteView ShardHint::prefix_bytes() const noexcept {
   CAD_CHECK(kind_ == Kind::kPrefix, "only a prefix hint has a prefix");
   guard_.check();
-  return prefix_;
+  return value_.prefix;
 }
 
 ManifestRows ShardHint::manifest_rows() const noexcept {
   CAD_CHECK(kind_ == Kind::kManifest, "only a manifest hint has rows");
-  return manifest_;
+  return value_.manifest;
 }
 
 bool operator==(const ShardHint& a, const ShardHint& b) noexcept {
@@ -236,32 +261,14 @@ Result<ByteView, MetadataDecodeError> decode_connector_extra(const ShardSpecRef&
 }
 
 Result<void, HintRangeError> check_hint_matches_range(const ShardSpecRef& spec) noexcept {
-  using Code = HintRangeError::Code;
   const auto hint = decode_hint(spec);
-  if (!hint) return base::fail(HintRangeError{Code::kMetadataUndecodable, hint.error()});
+  if (!hint) {
+    return base::fail(HintRangeError{HintRangeError::Code::kMetadataUndecodable, hint.error()});
+  }
   switch (hint->kind()) {
     case ShardHint::Kind::kRange: return {};
-    case ShardHint::Kind::kPrefix: {
-      KeyBuf scratch;
-      const auto successor = prefix_successor(hint->prefix_bytes(), scratch);
-      if (!base::equal(spec.start(), hint->prefix_bytes())) {
-        return base::fail(HintRangeError{Code::kHintStartMismatch, {}});
-      }
-      if (!successor) return base::fail(HintRangeError{Code::kHintPrefixUnbounded, {}});
-      if (!base::equal(spec.end(), *successor))
-        return base::fail(HintRangeError{Code::kHintEndMismatch, {}});
-      return {};
-    }
-    case ShardHint::Kind::kManifest: {
-      const ManifestRows rows = hint->manifest_rows();
-      if (!is_row_key(spec.start(), rows.manifest_id, rows.start_row)) {
-        return base::fail(HintRangeError{Code::kHintStartMismatch, {}});
-      }
-      if (!is_row_key(spec.end(), rows.manifest_id, rows.end_row)) {
-        return base::fail(HintRangeError{Code::kHintEndMismatch, {}});
-      }
-      return {};
-    }
+    case ShardHint::Kind::kPrefix: return check_prefix_range(hint->prefix_bytes(), spec);
+    case ShardHint::Kind::kManifest: return check_manifest_range(hint->manifest_rows(), spec);
   }
   return {};
 }

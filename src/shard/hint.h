@@ -55,7 +55,7 @@ class ShardHint {
     kManifest,
   };
 
-  ShardHint() noexcept : kind_(Kind::kRange), manifest_() {}
+  ShardHint() noexcept = default;
   [[nodiscard]] static ShardHint range() noexcept { return {}; }
   [[nodiscard]] static ShardHint prefix(ByteView bytes CAD_LIFETIMEBOUND,
                                         ViewGuard guard = {}) noexcept;
@@ -69,11 +69,14 @@ class ShardHint {
   friend bool operator==(const ShardHint& a, const ShardHint& b) noexcept;
 
  private:
-  Kind kind_;
-  union {
-    ByteView prefix_;
-    ManifestRows manifest_;
+  // Which one is told by kind_; a union keeps the hint small and trivially copyable.
+  union Value {
+    ManifestRows manifest{};
+    ByteView prefix;
   };
+
+  Kind kind_ = Kind::kRange;
+  Value value_{};
   [[no_unique_address]] ViewGuard guard_;
 };
 
@@ -94,7 +97,7 @@ struct HintEncodeError {
     kMetadataTooLarge,      // size, max
   };
 
-  Code code;
+  Code code{};
   std::uint64_t first = 0;   // size or start_row
   std::uint64_t second = 0;  // max or end_row
 
@@ -111,7 +114,7 @@ struct HintDecodeError {
     kUnknownTag,            // tag
   };
 
-  Code code;
+  Code code{};
   std::uint64_t first = 0;   // expected_min, start_row or tag
   std::uint64_t second = 0;  // actual or end_row
 
@@ -127,7 +130,7 @@ struct MetadataDecodeError {
     kTrailingHintBytes,
   };
 
-  Reason reason;
+  Reason reason{};
   std::optional<HintDecodeError> hint_error;
 
   friend constexpr bool operator==(const MetadataDecodeError&,
@@ -142,7 +145,7 @@ struct HintRangeError {
     kHintPrefixUnbounded,  // no key is above every key with this prefix
   };
 
-  Code code;
+  Code code{};
   std::optional<MetadataDecodeError> metadata_error;
 
   friend constexpr bool operator==(const HintRangeError&, const HintRangeError&) noexcept = default;

@@ -28,7 +28,7 @@ struct PropagationError {
     kEnd,
   };
 
-  Code code;
+  Code code{};
   Boundary boundary = Boundary::kNone;
   std::uint64_t first = 0;   // parent id or start row
   std::uint64_t second = 0;  // child id or end row

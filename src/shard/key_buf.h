@@ -25,6 +25,7 @@ namespace cadastre::shard::inline CAD_SHARD_FLAVOUR {
 using base::ByteView;
 
 template <std::size_t Capacity>
+// NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): a move is a copy
 class ScratchBuf {
  public:
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): uninitialised on purpose, see above.

@@ -35,7 +35,7 @@ struct ArenaFull {
     kLiveEntries,  // of the byte slab; cannot happen while slots are three to one
   };
 
-  Resource resource;
+  Resource resource{};
   std::uint64_t requested = 0;
   std::uint64_t available = 0;
 
@@ -128,7 +128,7 @@ struct IntoError {
     kArena,
   };
 
-  Stage stage;
+  Stage stage{};
   E build{};
   ArenaFull arena{};
 

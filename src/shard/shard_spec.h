@@ -164,6 +164,7 @@ class ShardSpec {
  private:
   explicit ShardSpec(const ShardSpecRef& spec);
 
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): one block of a size known only at run time
   std::unique_ptr<std::byte[]> block_;  // start, end and metadata, back to back
   std::uint32_t start_size_ = 0;
   std::uint32_t end_size_ = 0;

@@ -22,7 +22,7 @@ struct SpecError {
     kEnd,
   };
 
-  Code code;
+  Code code{};
   Bound which = Bound::kNone;  // Says more, and does not count for equality.
   std::uint64_t first = 0;     // size or start_len
   std::uint64_t second = 0;    // max or end_len

@@ -133,7 +133,7 @@ struct TupleError {
     kTooDeep,            // nested deeper than kTupleDepthMax
   };
 
-  Code code;
+  Code code{};
   std::uint64_t offset = 0;  // where the element begins
 
   friend constexpr bool operator==(const TupleError&, const TupleError&) noexcept = default;

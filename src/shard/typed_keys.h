@@ -37,7 +37,7 @@ struct PathKeyError {
     kPathNotUtf8,   // offset of the first bad byte
   };
 
-  Code code;
+  Code code{};
   std::uint64_t size = 0;  // kPathNotUtf8: the offset
   std::uint64_t max = 0;
 

@@ -37,6 +37,7 @@ enum class ViewOwner : std::uint8_t {
 #if CAD_CHECKED_VIEWS
 
 // Counts the changes of one owner.
+// NOLINTNEXTLINE(cppcoreguidelines-special-member-functions): a move is a copy
 class Generation {
  public:
   Generation() = default;
