@@ -69,10 +69,13 @@ function(cadastre_test name)
         COMPILE_DEFINITIONS "CADASTRE_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
     endif()
   endforeach()
+  # Less optimisation than the libraries: tests compile in half the time. Properties run 10,000 cases,
+  # and a tenth of that where a sanitizer slows each one.
   if(CADASTRE_SANITIZE)
-    target_compile_options(${name} PRIVATE -O0)  # Tests compile in half the time and run long enough.
+    target_compile_options(${name} PRIVATE -O0)
     set(cases 1000)
   else()
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     set(cases 10000)
   endif()
   gtest_discover_tests(${name}
