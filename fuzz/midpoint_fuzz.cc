@@ -10,9 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "fuzz/big_integer.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
+#include "shard/big_integer_testing.h"
 #include "shard/key_arith.h"
 #include "shard/key_buf.h"
 #include "shard/key_range.h"
@@ -21,6 +21,8 @@
 
 namespace cadastre::fuzz {
 namespace {
+
+using shard::BigInteger;
 
 using base::Bytes;
 using base::ByteView;

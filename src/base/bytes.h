@@ -47,7 +47,9 @@ using Bytes = std::vector<std::byte>;
 }
 
 [[nodiscard]] constexpr bool equal(ByteView a, ByteView b) noexcept {
-  return a.size() == b.size() && compare(a, b) == std::strong_ordering::equal;
+  if (a.size() != b.size()) return false;
+  if (std::is_constant_evaluated()) return compare(a, b) == std::strong_ordering::equal;
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 [[nodiscard]] constexpr bool less(ByteView a, ByteView b) noexcept {

@@ -1,10 +1,8 @@
-// Words for tests: byte literals, error texts.
+// Words for tests: byte literals.
 
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "base/bytes.h"
@@ -19,13 +17,6 @@ inline base::ByteView operator""_b(const char* text, std::size_t size) {
 // `count` times the same byte.
 inline base::Bytes repeated(unsigned char byte, std::size_t count) {
   return base::Bytes(count, static_cast<std::byte>(byte));
-}
-
-template <class E>
-std::string text_of(const E& error) {
-  std::array<char, 256> buffer{};
-  char* end = format_to(buffer.data(), buffer.data() + buffer.size(), error);
-  return {buffer.data(), end};
 }
 
 }  // namespace cadastre::shard::testing

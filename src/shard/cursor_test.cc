@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "shard/bytes_testing.h"
+#include "shard/error_text_testing.h"
 #include "shard/limits.h"
 #include "shard/shard_spec.h"
 
@@ -17,7 +18,6 @@ namespace {
 
 using testing::operator""_b;
 using testing::repeated;
-using testing::text_of;
 
 TEST(CursorUpdate, HasNoTokenWithoutAKeyAndNoEmptyToken) {
   EXPECT_FALSE(CursorUpdate::initial().last_key());

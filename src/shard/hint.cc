@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -34,7 +35,7 @@ Result<std::uint64_t, HintEncodeError> frame_size(const ShardHint& hint) noexcep
       return kPrefixHintHeader + size;
     }
     case ShardHint::Kind::kManifest: {
-      const ManifestRows rows = hint.manifest_rows();
+      const ManifestRows& rows = hint.manifest_rows();
       if (rows.start_row >= rows.end_row) {
         return base::fail(
             HintEncodeError{Code::kInvertedManifestRows, rows.start_row, rows.end_row});
@@ -57,7 +58,7 @@ std::byte* write_frame(const ShardHint& hint, std::byte* out) noexcept {
       return out + kPrefixHintHeader + prefix.size();
     }
     case ShardHint::Kind::kManifest: {
-      const ManifestRows rows = hint.manifest_rows();
+      const ManifestRows& rows = hint.manifest_rows();
       *out = static_cast<std::byte>(kHintTagManifest);
       base::store_be(out + 1, rows.manifest_id);
       base::store_be(out + 9, rows.start_row);
@@ -73,7 +74,9 @@ void check_sources(const ShardHint& hint, const MetadataBuf& out) noexcept {
   CAD_CHECK(!out.overlaps(hint.prefix_bytes()), "a prefix does not overlap the encode buffer");
 }
 
-Result<DecodedHint, HintDecodeError> decode_prefix(ByteView bytes, ViewGuard guard) noexcept {
+using DecodeResult = Result<DecodedHint, HintDecodeError>;
+
+DecodeResult decode_prefix(ByteView bytes, ViewGuard guard) noexcept {
   using Code = HintDecodeError::Code;
   if (bytes.size() < kPrefixHintHeader) {
     return base::fail(HintDecodeError{Code::kTruncatedPrefix, kPrefixHintHeader, bytes.size()});
@@ -84,10 +87,10 @@ Result<DecodedHint, HintDecodeError> decode_prefix(ByteView bytes, ViewGuard gua
         HintDecodeError{Code::kTruncatedPrefix, kPrefixHintHeader + length, bytes.size()});
   }
   const ByteView prefix = bytes.subspan(kPrefixHintHeader, static_cast<std::size_t>(length));
-  return DecodedHint{ShardHint::prefix(prefix, guard), kPrefixHintHeader + prefix.size()};
+  return DecodeResult(std::in_place, prefix, guard, kPrefixHintHeader + prefix.size());
 }
 
-Result<DecodedHint, HintDecodeError> decode_manifest(ByteView bytes) noexcept {
+DecodeResult decode_manifest(ByteView bytes) noexcept {
   using Code = HintDecodeError::Code;
   if (bytes.size() < kManifestHintSize) {
     return base::fail(HintDecodeError{Code::kTruncatedManifest, kManifestHintSize, bytes.size()});
@@ -98,7 +101,20 @@ Result<DecodedHint, HintDecodeError> decode_manifest(ByteView bytes) noexcept {
   if (rows.start_row >= rows.end_row) {
     return base::fail(HintDecodeError{Code::kInvertedManifestRows, rows.start_row, rows.end_row});
   }
-  return DecodedHint{ShardHint::manifest(rows), kManifestHintSize};
+  return DecodeResult(std::in_place, rows, kManifestHintSize);
+}
+
+// Inlined into both decoders, so that the envelope's does not copy a hint just written.
+[[gnu::always_inline]] inline DecodeResult decode_frame(ByteView bytes, ViewGuard guard) noexcept {
+  using Code = HintDecodeError::Code;
+  if (bytes.empty()) return base::fail(HintDecodeError{Code::kEmptyData});
+  const auto tag = std::to_integer<std::uint8_t>(bytes.front());
+  switch (tag) {
+    case kHintTagRange: return DecodeResult(std::in_place, std::size_t{1});
+    case kHintTagPrefix: return decode_prefix(bytes, guard);
+    case kHintTagManifest: return decode_manifest(bytes);
+    default: return base::fail(HintDecodeError{Code::kUnknownTag, tag});
+  }
 }
 
 bool is_row_key(ByteView key, std::uint64_t manifest_id, std::uint64_t row) noexcept {
@@ -131,32 +147,6 @@ Result<void, HintRangeError> check_manifest_range(const ManifestRows& rows,
 }
 
 }  // namespace
-
-ShardHint ShardHint::prefix(ByteView bytes, ViewGuard guard) noexcept {
-  ShardHint hint;
-  hint.kind_ = Kind::kPrefix;
-  hint.value_.prefix = bytes;
-  hint.guard_ = guard;
-  return hint;
-}
-
-ShardHint ShardHint::manifest(ManifestRows rows) noexcept {
-  ShardHint hint;
-  hint.kind_ = Kind::kManifest;
-  hint.value_.manifest = rows;
-  return hint;
-}
-
-ByteView ShardHint::prefix_bytes() const noexcept {
-  CAD_CHECK(kind_ == Kind::kPrefix, "only a prefix hint has a prefix");
-  guard_.check();
-  return value_.prefix;
-}
-
-ManifestRows ShardHint::manifest_rows() const noexcept {
-  CAD_CHECK(kind_ == Kind::kManifest, "only a manifest hint has rows");
-  return value_.manifest;
-}
 
 bool operator==(const ShardHint& a, const ShardHint& b) noexcept {
   if (a.kind() != b.kind()) return false;
@@ -214,16 +204,8 @@ Result<ByteView, HintEncodeError> encode_into(const ShardMetadata& metadata,
   return out.view();
 }
 
-Result<DecodedHint, HintDecodeError> decode_hint_frame(ByteView bytes, ViewGuard guard) noexcept {
-  using Code = HintDecodeError::Code;
-  if (bytes.empty()) return base::fail(HintDecodeError{Code::kEmptyData});
-  const auto tag = std::to_integer<std::uint8_t>(bytes.front());
-  switch (tag) {
-    case kHintTagRange: return DecodedHint{ShardHint::range(), 1};
-    case kHintTagPrefix: return decode_prefix(bytes, guard);
-    case kHintTagManifest: return decode_manifest(bytes);
-    default: return base::fail(HintDecodeError{Code::kUnknownTag, tag});
-  }
+DecodeResult decode_hint_frame(ByteView bytes, ViewGuard guard) noexcept {
+  return decode_frame(bytes, guard);
 }
 
 Result<ShardMetadata, MetadataDecodeError> decode_metadata_bytes(ByteView bytes,
@@ -238,7 +220,7 @@ Result<ShardMetadata, MetadataDecodeError> decode_metadata_bytes(ByteView bytes,
     return base::fail(MetadataDecodeError{Reason::kLengthExceedsInput, {}});
   }
   const ByteView frame = bytes.subspan(kEnvelopeHeader, static_cast<std::size_t>(hint_size));
-  const auto decoded = decode_hint_frame(frame, guard);
+  const auto decoded = decode_frame(frame, guard);
   if (!decoded) return base::fail(MetadataDecodeError{Reason::kHint, decoded.error()});
   if (decoded->consumed != frame.size()) {
     return base::fail(MetadataDecodeError{Reason::kTrailingHintBytes, {}});

@@ -29,6 +29,7 @@
 
 #include "base/attributes.h"
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/result.h"
 #include "shard/key_buf.h"
 #include "shard/shard_spec.h"
@@ -56,14 +57,31 @@ class ShardHint {
   };
 
   ShardHint() noexcept = default;
+  explicit ShardHint(const ManifestRows& rows) noexcept : kind_(Kind::kManifest), value_(rows) {}
+  explicit ShardHint(ByteView prefix_bytes CAD_LIFETIMEBOUND, ViewGuard guard = {}) noexcept
+      : kind_(Kind::kPrefix), value_(prefix_bytes), guard_(guard) {}
+
   [[nodiscard]] static ShardHint range() noexcept { return {}; }
   [[nodiscard]] static ShardHint prefix(ByteView bytes CAD_LIFETIMEBOUND,
-                                        ViewGuard guard = {}) noexcept;
-  [[nodiscard]] static ShardHint manifest(ManifestRows rows) noexcept;
+                                        ViewGuard guard = {}) noexcept {
+    return ShardHint(bytes, guard);
+  }
+  [[nodiscard]] static ShardHint manifest(const ManifestRows& rows) noexcept {
+    return ShardHint(rows);
+  }
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
-  [[nodiscard]] ByteView prefix_bytes() const noexcept;       // kPrefix only
-  [[nodiscard]] ManifestRows manifest_rows() const noexcept;  // kManifest only
+  // kPrefix only.
+  [[nodiscard]] ByteView prefix_bytes() const noexcept {
+    CAD_CHECK(kind_ == Kind::kPrefix, "only a prefix hint has a prefix");
+    guard_.check();
+    return value_.prefix;
+  }
+  // kManifest only.
+  [[nodiscard]] const ManifestRows& manifest_rows() const noexcept CAD_LIFETIMEBOUND {
+    CAD_CHECK(kind_ == Kind::kManifest, "only a manifest hint has rows");
+    return value_.manifest;
+  }
 
   // A prefix compares by content.
   friend bool operator==(const ShardHint& a, const ShardHint& b) noexcept;
@@ -71,12 +89,16 @@ class ShardHint {
  private:
   // Which one is told by kind_; a union keeps the hint small and trivially copyable.
   union Value {
-    ManifestRows manifest{};
+    ManifestRows manifest;
     ByteView prefix;
+
+    Value() noexcept : manifest() {}
+    explicit Value(const ManifestRows& rows) noexcept : manifest(rows) {}
+    explicit Value(ByteView bytes) noexcept : prefix(bytes) {}
   };
 
   Kind kind_ = Kind::kRange;
-  Value value_{};
+  Value value_;
   [[no_unique_address]] ViewGuard guard_;
 };
 
@@ -176,6 +198,13 @@ char* format_to(char* first, char* last, const HintRangeError& error) noexcept;
 struct DecodedHint {
   ShardHint hint;
   std::size_t consumed;  // bytes of the frame; what follows is left alone
+
+  // Made in place from what the frame holds: a copy of a hint just written stalls on its stores.
+  explicit DecodedHint(std::size_t frame_size) noexcept : consumed(frame_size) {}
+  DecodedHint(const ManifestRows& rows, std::size_t frame_size) noexcept
+      : hint(rows), consumed(frame_size) {}
+  DecodedHint(ByteView prefix CAD_LIFETIMEBOUND, ViewGuard guard, std::size_t frame_size) noexcept
+      : hint(prefix, guard), consumed(frame_size) {}
 };
 
 [[nodiscard]] Result<DecodedHint, HintDecodeError> decode_hint_frame(

@@ -1,6 +1,8 @@
 #include "shard/hint_propagation.h"
 
+#include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -17,6 +19,10 @@ namespace {
 using Boundary = PropagationError::Boundary;
 using Code = PropagationError::Code;
 
+bool starts_with(ByteView key, ByteView prefix) noexcept {
+  return key.size() >= prefix.size() && base::equal(key.first(prefix.size()), prefix);
+}
+
 Result<ShardHint, PropagationError> propagate_prefix(ByteView prefix,
                                                      ByteView child_start,
                                                      ByteView child_end) noexcept {
@@ -25,11 +31,10 @@ Result<ShardHint, PropagationError> propagate_prefix(ByteView prefix,
   KeyBuf scratch;
   const auto successor = prefix_successor(prefix, scratch);
   if (!successor) return base::fail(bad_end);
-  if (base::less(child_start, prefix) || !base::less(child_start, *successor)) {
-    return base::fail(bad_start);
-  }
-  if (!base::less(prefix, child_end) || base::less(*successor, child_end))
-    return base::fail(bad_end);
+  // The keys from a prefix up to its successor are exactly those that start with it.
+  if (!starts_with(child_start, prefix)) return base::fail(bad_start);
+  const bool inside = starts_with(child_end, prefix) && child_end.size() > prefix.size();
+  if (!inside && !base::equal(child_end, *successor)) return base::fail(bad_end);
   if (!base::less(child_start, child_end)) return base::fail(bad_end);
   return ShardHint::range();
 }
@@ -43,10 +48,10 @@ Result<ShardHint, PropagationError> propagate_manifest(const ManifestRows& paren
   if (!start) return base::fail(bad_start);
   const auto end = decode_manifest_row_key(child_end);
   if (!end) return base::fail(bad_end);
-  for (const auto& child : {*start, *end}) {
-    if (child.manifest_id == parent.manifest_id) continue;
-    return base::fail(PropagationError{Code::kManifestIdMismatch, Boundary::kNone,
-                                       parent.manifest_id, child.manifest_id});
+  const std::uint64_t id = parent.manifest_id;
+  if (start->manifest_id != id || end->manifest_id != id) {
+    const std::uint64_t other = start->manifest_id != id ? start->manifest_id : end->manifest_id;
+    return base::fail(PropagationError{Code::kManifestIdMismatch, Boundary::kNone, id, other});
   }
   if (start->row < parent.start_row || start->row >= parent.end_row) return base::fail(bad_start);
   if (end->row <= parent.start_row || end->row > parent.end_row) return base::fail(bad_end);
@@ -54,7 +59,8 @@ Result<ShardHint, PropagationError> propagate_manifest(const ManifestRows& paren
     return base::fail(
         PropagationError{Code::kEmptyManifestRange, Boundary::kNone, start->row, end->row});
   }
-  return ShardHint::manifest({parent.manifest_id, start->row, end->row});
+  return Result<ShardHint, PropagationError>(
+      std::in_place, ManifestRows{parent.manifest_id, start->row, end->row});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "shard/bytes_testing.h"
 #include "shard/cursor.h"
+#include "shard/error_text_testing.h"
 #include "shard/limits.h"
 #include "shard/shard_id.h"
 #include "shard/shard_spec.h"
@@ -19,7 +20,6 @@ namespace {
 
 using testing::operator""_b;
 using testing::repeated;
-using testing::text_of;
 using Code = ManifestError::Code;
 
 InitialShardInput row(std::uint64_t id,

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "shard/bytes_testing.h"
 #include "shard/cursor.h"
+#include "shard/error_text_testing.h"
 #include "shard/hint.h"
 #include "shard/limits.h"
 #include "shard/manifest.h"
@@ -30,7 +31,6 @@ namespace {
 
 using testing::operator""_b;
 using testing::repeated;
-using testing::text_of;
 using Builder = PreallocShardBuilder<300>;
 using Code = BuilderError::Code;
 

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "shard/bytes_testing.h"
+#include "shard/error_text_testing.h"
 #include "shard/shard_spec.h"
 #include "shard/view_guard.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 using testing::operator""_b;
 using testing::repeated;
-using testing::text_of;
 
 TEST(ShardArena, KeepsACopyOfAllThreeFields) {
   ShardArena arena(4, 1024);

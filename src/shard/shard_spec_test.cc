@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "shard/bytes_testing.h"
+#include "shard/error_text_testing.h"
 #include "shard/limits.h"
 #include "shard/spec_error.h"
 
@@ -14,7 +15,6 @@ namespace {
 
 using testing::operator""_b;
 using testing::repeated;
-using testing::text_of;
 
 TEST(ShardSpecRef, UnboundedHoldsEveryKey) {
   const auto all = ShardSpecRef::unbounded();

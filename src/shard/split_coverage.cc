@@ -67,7 +67,9 @@ std::size_t shared_head(Children children) noexcept {
 }
 
 void sort_by_start(Children children, std::span<Entry> entries) noexcept {
-  const std::size_t head_end = shared_head(children) + kWordBytes;
+  // What a few children share is not worth looking for.
+  const std::size_t shared = entries.size() > kInsertionSortMax ? shared_head(children) : 0;
+  const std::size_t head_end = shared + kWordBytes;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     entries[i] = {word_ending_at(children[i].start(), head_end), static_cast<std::uint16_t>(i)};
   }

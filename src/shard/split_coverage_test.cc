@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "shard/bytes_testing.h"
+#include "shard/error_text_testing.h"
 #include "shard/limits.h"
 #include "shard/shard_spec.h"
 
@@ -17,7 +18,6 @@ namespace cadastre::shard {
 namespace {
 
 using testing::operator""_b;
-using testing::text_of;
 using Code = SplitError::Code;
 
 // Vectors SC-01 to SC-17 are in the vector suite; here is what they do not reach.

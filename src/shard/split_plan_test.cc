@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "shard/bytes_testing.h"
 #include "shard/cursor.h"
+#include "shard/error_text_testing.h"
 #include "shard/key_buf.h"
 #include "shard/limits.h"
 #include "shard/shard_spec.h"
@@ -20,7 +21,6 @@ namespace {
 
 using testing::operator""_b;
 using testing::repeated;
-using testing::text_of;
 using Code = PlanError::Code;
 
 const ShardSpecRef kParent = ShardSpecRef::must_make("a"_b, "z"_b, "meta"_b);
