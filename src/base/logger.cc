@@ -3,12 +3,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -124,7 +122,7 @@ void append_value(std::string& out, const LogField::Value& value, LogForm form) 
 
 struct Line {
   Instant time;
-  LogLevel level;
+  LogLevel level{};
   LogPhrase event;
   Logger::Fields fields;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include <CLI/App.hpp>
 
@@ -30,7 +31,7 @@ void choose_answer(CLI::App& subcommand,
 
 // The command of a group that was named without one of its own: a batch, or wrong usage.
 inline void choose_without_subcommand(CLI::App& group, Command& chosen, Command command) {
-  group.callback([&group, &chosen, command] {
+  group.callback([&group, &chosen, command = std::move(command)] {
     if (group.get_subcommands().empty()) chosen = command;
   });
 }

@@ -30,6 +30,14 @@ void append_byte_escape(std::string& out, char letter) {
   base::append_hex(out, base::as_bytes(std::string_view(&letter, 1)));
 }
 
+void append_visible(std::string& out, char letter) {
+  if (is_hidden(letter)) {
+    append_byte_escape(out, letter);
+  } else {
+    out += letter;
+  }
+}
+
 }  // namespace
 
 Result<base::Bytes, CommandError> parse_key(std::string_view typed,
@@ -61,6 +69,7 @@ void append_key(std::string& out, base::ByteView key, KeyForm form) {
 std::optional<std::uint64_t> parse_u64(std::string_view digits) noexcept {
   std::uint64_t value = 0;
   const char* const end = digits.data() + digits.size();
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): `end` says where it stops
   const auto [stopped_at, error] = std::from_chars(digits.data(), end, value);
   if (error != std::errc{} || stopped_at != end) return std::nullopt;
   return value;
@@ -77,13 +86,8 @@ std::string visible_text(std::string_view text) {
   visible.reserve(text.size());
   while (!text.empty()) {
     const std::size_t valid = base::find_invalid_utf8(base::as_bytes(text)).value_or(text.size());
-    for (const char letter : text.substr(0, valid)) {
-      if (is_hidden(letter)) {
-        append_byte_escape(visible, letter);
-      } else {
-        visible += letter;
-      }
-    }
+    for (const char letter : text.substr(0, valid))
+      append_visible(visible, letter);
     text.remove_prefix(valid);
     if (text.empty()) break;
     append_byte_escape(visible, text.front());

@@ -32,14 +32,16 @@ LineRead LineReader::next() {
     switch (fill()) {
       case Fill::kMore: break;
       case Fill::kFailed: return {LineRead::Kind::kFailed, {}, error_};
-      case Fill::kEnd: {
-        const std::string_view text = unread();
-        begin_ = end_;
-        if (text.empty()) return {LineRead::Kind::kEnd, {}};
-        return {LineRead::Kind::kLine, text};
-      }
+      case Fill::kEnd: return last_line();
     }
   }
+}
+
+LineRead LineReader::last_line() {
+  const std::string_view text = unread();
+  begin_ = end_;
+  if (text.empty()) return {LineRead::Kind::kEnd, {}};
+  return {LineRead::Kind::kLine, text};
 }
 
 LineRead LineReader::skip_line() {

@@ -43,6 +43,7 @@ class LineReader {
 
   // Reads once, behind what is there.
   [[nodiscard]] Fill fill();
+  [[nodiscard]] LineRead last_line();
   [[nodiscard]] LineRead skip_line();
   [[nodiscard]] std::string_view unread() const noexcept {
     return {buffer_.data() + begin_, end_ - begin_};

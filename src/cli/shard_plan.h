@@ -33,13 +33,13 @@ using VisitShard = base::FunctionRef<bool(const PlannedShard&)>;
 // `count` parts of equal byte space. Borrows the range.
 struct EvenPlan {
   shard::KeyRange range;
-  std::uint64_t count;  // at least 1
+  std::uint64_t count = 0;  // at least 1
 };
 
 // `per_shard` rows each; the last shard has what is left.
 struct RowPlan {
   shard::ManifestRows rows;
-  std::uint64_t per_shard;  // at least 1
+  std::uint64_t per_shard = 0;  // at least 1
 };
 
 // `key_too_large`, `inverted_range`, or `range_too_narrow` if there is no room for so many parts.

@@ -75,6 +75,7 @@ void check_sources(const ShardHint& hint, const MetadataBuf& out) noexcept {
 }
 
 using DecodeResult = Result<DecodedHint, HintDecodeError>;
+using EnvelopeResult = Result<ShardMetadata, MetadataDecodeError>;
 
 DecodeResult decode_prefix(ByteView bytes, ViewGuard guard) noexcept {
   using Code = HintDecodeError::Code;
@@ -208,8 +209,7 @@ DecodeResult decode_hint_frame(ByteView bytes, ViewGuard guard) noexcept {
   return decode_frame(bytes, guard);
 }
 
-Result<ShardMetadata, MetadataDecodeError> decode_metadata_bytes(ByteView bytes,
-                                                                 ViewGuard guard) noexcept {
+EnvelopeResult decode_metadata_bytes(ByteView bytes, ViewGuard guard) noexcept {
   using Reason = MetadataDecodeError::Reason;
   if (bytes.empty()) return ShardMetadata{};
   if (bytes.size() < kEnvelopeHeader) {
@@ -225,7 +225,16 @@ Result<ShardMetadata, MetadataDecodeError> decode_metadata_bytes(ByteView bytes,
   if (decoded->consumed != frame.size()) {
     return base::fail(MetadataDecodeError{Reason::kTrailingHintBytes, {}});
   }
-  return ShardMetadata{decoded->hint, bytes.subspan(kEnvelopeHeader + frame.size())};
+  const ByteView extra = bytes.subspan(kEnvelopeHeader + frame.size());
+  const ShardHint& hint = decoded->hint;
+  switch (hint.kind()) {
+    case ShardHint::Kind::kRange: return EnvelopeResult(std::in_place, ShardHint(), extra);
+    case ShardHint::Kind::kPrefix:
+      return EnvelopeResult(std::in_place, hint.prefix_bytes(), guard, extra);
+    case ShardHint::Kind::kManifest:
+      return EnvelopeResult(std::in_place, hint.manifest_rows(), extra);
+  }
+  return ShardMetadata{};
 }
 
 Result<ShardMetadata, MetadataDecodeError> decode_metadata(const ShardSpecRef& spec) noexcept {

@@ -108,6 +108,17 @@ static_assert(sizeof(ShardHint) == (kCheckedViews ? 48 : 32));
 struct ShardMetadata {
   ShardHint hint;
   ByteView connector_extra;
+
+  ShardMetadata() noexcept = default;
+  ShardMetadata(const ShardHint& shard_hint, ByteView extra CAD_LIFETIMEBOUND) noexcept
+      : hint(shard_hint), connector_extra(extra) {}
+  // In place, as the decoder does: see DecodedHint.
+  ShardMetadata(const ManifestRows& rows, ByteView extra CAD_LIFETIMEBOUND) noexcept
+      : hint(rows), connector_extra(extra) {}
+  ShardMetadata(ByteView prefix CAD_LIFETIMEBOUND,
+                ViewGuard guard,
+                ByteView extra CAD_LIFETIMEBOUND) noexcept
+      : hint(prefix, guard), connector_extra(extra) {}
 };
 
 // In the order of detection.

@@ -40,8 +40,10 @@ struct ManifestError {
   };
 
   Code code = Code::kEmpty;
+  // NOLINTBEGIN(readability-redundant-member-init): designated initialisers leave them out
   ShardId shard{};
   ShardId other{};
+  // NOLINTEND(readability-redundant-member-init)
   std::uint64_t size = 0;
   std::uint64_t max = 0;
   SpecError spec_error{};
