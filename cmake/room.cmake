@@ -1,4 +1,5 @@
-# cadastre_room(<name>): the library cadastre::<name> from src/<name>, and its test binary.
+# cadastre_room(<name> [FOLDERS …] [LINK …]): the library cadastre::<name> from src/<name> and the folders
+# named (backends, engines), and its test binary.
 #
 # Sources are every *.cc beside the room's CMakeLists.txt except *_test.cc, which make up
 # <name>_test. The library links exactly the rooms of its row in cmake/house.txt that exist in this
@@ -19,8 +20,9 @@ function(cadastre_row name out)
 endfunction()
 
 function(cadastre_room name)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "*.cc")
+  cmake_parse_arguments(arg "" "" "FOLDERS;LINK" ${ARGN})
+  list(TRANSFORM arg_FOLDERS APPEND "/*.cc" OUTPUT_VARIABLE folder_sources)
+  file(GLOB sources CONFIGURE_DEPENDS "*.cc" ${folder_sources})
   file(GLOB headers CONFIGURE_DEPENDS "*.h")
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -48,6 +50,11 @@ function(cadastre_room name)
   install(TARGETS ${target} EXPORT cadastreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   list(FILTER headers EXCLUDE REGEX "_testing\\.h$")
   install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/cadastre/${name}")
+  foreach(folder IN LISTS arg_FOLDERS)
+    file(GLOB headers CONFIGURE_DEPENDS "${folder}/*.h")
+    list(FILTER headers EXCLUDE REGEX "_testing\\.h$")
+    install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/cadastre/${name}/${folder}")
+  endforeach()
 
   if(CADASTRE_TESTS AND tests)
     cadastre_test(${name}_test SOURCES ${tests} LINK ${target})

@@ -75,6 +75,22 @@ ByteView BasicByteSlab<Rounding>::get(ByteSlot slot) const noexcept {
 }
 
 template <class Rounding>
+bool BasicByteSlab<Rounding>::fits_in_place(ByteSlot slot, ByteView data) const noexcept {
+  if (data.size() > slot.block) return false;
+  return Rounding::round_up(static_cast<std::uint32_t>(data.size())) == slot.block;
+}
+
+template <class Rounding>
+ByteSlot BasicByteSlab<Rounding>::overwrite(ByteSlot slot, ByteView data) noexcept {
+  CAD_CHECK(fits_in_place(slot, data), "what is written over a slot fits its block");
+  if (slot.is_empty()) return slot;
+  check_slot(slot);
+  std::memmove(buffer_.get() + slot.offset, data.data(), data.size());
+  slot.len = static_cast<std::uint32_t>(data.size());
+  return slot;
+}
+
+template <class Rounding>
 void BasicByteSlab<Rounding>::deallocate(ByteSlot slot) noexcept {
   if (slot.is_empty()) return;
   check_slot(slot);

@@ -127,6 +127,12 @@ class BasicByteSlab {
   // The bytes of a live slot, valid until it is freed.
   [[nodiscard]] ByteView get(ByteSlot slot) const noexcept CAD_LIFETIMEBOUND;
 
+  // Whether `data` takes a block of the size that `slot` has.
+  [[nodiscard]] bool fits_in_place(ByteSlot slot, ByteView data) const noexcept;
+  // Writes `data`, which fits in place, over the bytes of a live slot, and returns the slot anew.
+  // `data` may be a view into this slab.
+  [[nodiscard]] ByteSlot overwrite(ByteSlot slot, ByteView data) noexcept;
+
   // Ends a live slot; freeing it twice aborts. The empty slot is ignored.
   void deallocate(ByteSlot slot) noexcept;
 

@@ -73,6 +73,23 @@ TEST(SlabRounding, TableOfBothPolicies) {
   }
 }
 
+TEST(ByteSlab, OverwritesWhatTakesABlockOfTheSameSize) {
+  ByteSlab slab(64, 4);
+  auto slot = slab.allocate(as_bytes("0123456789"));
+  ASSERT_TRUE(slot.has_value());
+  const auto before = slab.stats();
+  EXPECT_TRUE(slab.fits_in_place(*slot, as_bytes("0123456789abcdef")));
+  EXPECT_FALSE(slab.fits_in_place(*slot, as_bytes("0123456789abcdefg"))) << "a larger block";
+  EXPECT_FALSE(slab.fits_in_place(*slot, {})) << "no block";
+  EXPECT_TRUE(slab.fits_in_place(ByteSlot::empty(), {}));
+  *slot = slab.overwrite(*slot, as_bytes("ab"));
+  EXPECT_EQ(as_text(slab.get(*slot)), "ab");
+  *slot = slab.overwrite(*slot, slab.get(*slot).subspan(1));
+  EXPECT_EQ(as_text(slab.get(*slot)), "b") << "from a view into itself";
+  EXPECT_EQ(slab.stats(), before);
+  slab.deallocate(*slot);
+}
+
 TEST(ByteSlab, GivesBackWhatItWasGiven) {
   Slab slab(256, 8);
   const auto a = put(slab, "alpha");

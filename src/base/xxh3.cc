@@ -14,4 +14,8 @@ std::uint64_t xxh3_64(ByteView bytes) noexcept {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
+std::uint64_t xxh3_64(ByteView bytes, std::uint64_t seed) noexcept {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
 }  // namespace cadastre::base

@@ -12,4 +12,7 @@ namespace cadastre::base {
 
 [[nodiscard]] std::uint64_t xxh3_64(ByteView bytes) noexcept;
 
+// With a seed of one's own, for tables in memory whose keys others choose.
+[[nodiscard]] std::uint64_t xxh3_64(ByteView bytes, std::uint64_t seed) noexcept;
+
 }  // namespace cadastre::base

@@ -42,6 +42,7 @@ class PooledSlots {
 
   [[nodiscard]] Result<void, base::SlabFull> update(
       base::ByteSlab& slab, const std::array<ByteView, N>& fields) noexcept {
+    if (overwrite(slab, fields)) return {};
     std::array<base::ByteSlot, N> fresh{};
     for (std::size_t i = 0; i < N; ++i) {
       const auto slot = slab.allocate(fields[i]);
@@ -66,8 +67,24 @@ class PooledSlots {
                              std::size_t index) const noexcept {
     return slab.get(slots_[index]);
   }
+  [[nodiscard]] bool has(std::size_t index) const noexcept { return slots_[index].len != 0; }
 
  private:
+  // Writes over the old fields if every new one takes a block of the same size; a frequent case,
+  // which then neither frees nor allocates.
+  [[nodiscard]] bool overwrite(base::ByteSlab& slab,
+                               const std::array<ByteView, N>& fields) noexcept {
+    for (std::size_t i = 0; i < N; ++i) {
+      if (!slab.fits_in_place(slots_[i], fields[i])) return false;
+      for (std::size_t j = 0; j < i; ++j) {  // A field may borrow another one's old bytes.
+        if (base::overlaps(fields[i], slab.get(slots_[j]))) return false;
+      }
+    }
+    for (std::size_t i = 0; i < N; ++i)
+      slots_[i] = slab.overwrite(slots_[i], fields[i]);
+    return true;
+  }
+
   std::array<base::ByteSlot, N> slots_{};
 };
 
@@ -89,6 +106,7 @@ class PooledCursor {
                                                     const CursorUpdate& cursor) noexcept;
   void release(base::ByteSlab& slab) noexcept { slots_.release(slab); }
   [[nodiscard]] CursorUpdate view(const base::ByteSlab& slab CAD_LIFETIMEBOUND) const noexcept;
+  [[nodiscard]] bool has_key() const noexcept { return slots_.has(0); }
 
  private:
   PooledSlots<2> slots_;  // last key, token; an empty one is absent, for neither is ever empty
@@ -104,6 +122,10 @@ class PooledIdList {
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] ShardId at(const base::ByteSlab& slab, std::size_t index) const noexcept;
+  // All ids, little-endian, one after the other.
+  [[nodiscard]] ByteView packed(const base::ByteSlab& slab CAD_LIFETIMEBOUND) const noexcept {
+    return slots_.get(slab, 0);
+  }
 
  private:
   PooledSlots<1> slots_;

@@ -69,6 +69,29 @@ TEST(PooledCursor, TellsAbsentFromPresent) {
   EXPECT_EQ(slab.stats().live_count, 0U);
 }
 
+TEST(PooledSpec, SurvivesAnUpdateFromItsOwnBytes) {
+  base::ByteSlab slab(256, 8);
+  PooledSpec spec;
+  ASSERT_TRUE(spec.update(slab, ShardSpecRef::must_make("a"_b, "z"_b, "m"_b)));
+  const auto old = spec.view(slab);
+  // The new end borrows the old start's bytes, which must not be overwritten first.
+  ASSERT_TRUE(spec.update(slab, ShardSpecRef::must_make("A"_b, old.start(), old.end())));
+  EXPECT_EQ(spec.view(slab), ShardSpecRef::must_make("A"_b, "a"_b, "z"_b));
+  spec.release(slab);
+}
+
+// Section 12 of the coordination vectors: an update makes its new blocks before it frees the old.
+TEST(PooledCursor, NeedsRoomForBothWhenATokenComes) {
+  base::ByteSlab slab(32, 8);
+  PooledCursor cursor;
+  ASSERT_TRUE(cursor.update(slab, CursorUpdate::make("aaa"_b)));
+  EXPECT_FALSE(cursor.update(slab, CursorUpdate::make("bbb"_b, "tok"_b)));
+  EXPECT_EQ(cursor.view(slab), CursorUpdate::make("aaa"_b));
+  ASSERT_TRUE(cursor.update(slab, CursorUpdate::make("bbb"_b))) << "the same block serves";
+  EXPECT_EQ(cursor.view(slab), CursorUpdate::make("bbb"_b));
+  cursor.release(slab);
+}
+
 TEST(PooledIdList, GrowsToItsLimitInOrder) {
   base::ByteSlab slab(64U << 10, 8);
   PooledIdList list;

@@ -175,6 +175,7 @@ std::string_view code_name(const SplitError& error) noexcept {
     case Code::kBackendChildLimitExceeded: return "backend_child_limit_exceeded";
     case Code::kShardLimitExceeded: return "shard_limit_exceeded";
     case Code::kDerivedIdCollision: return "derived_id_collision";
+    case Code::kInvalidChildCursor: return "invalid_child_cursor";
   }
   return "unknown";
 }
@@ -224,6 +225,11 @@ char* format_to(char* first, char* last, const SplitError& error) noexcept {
           .end();
     case Code::kDerivedIdCollision:
       return out.text("derived id ").number(v[0]).text(" is taken").end();
+    case Code::kInvalidChildCursor:
+      return out.text("the cursor of child ")
+          .number(v[0])
+          .text(" is too large or outside the child's range")
+          .end();
   }
   return out.end();
 }

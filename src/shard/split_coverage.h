@@ -15,7 +15,7 @@
 
 namespace cadastre::shard::inline CAD_SHARD_FLAVOUR {
 
-// Indices are those of the caller's order; bounds appear as lengths only. The last five codes are
+// Indices are those of the caller's order; bounds appear as lengths only. The last six codes are
 // for the layers that carry splits out.
 struct SplitError {
   enum class Code : std::uint8_t {
@@ -33,6 +33,7 @@ struct SplitError {
     kBackendChildLimitExceeded,  // requested, backend_max
     kShardLimitExceeded,         // current, additional, max; scope
     kDerivedIdCollision,         // id
+    kInvalidChildCursor,         // child_index
   };
   enum class Scope : std::uint8_t {
     kNone,

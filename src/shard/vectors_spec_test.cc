@@ -46,7 +46,8 @@ std::vector<std::string> value_names(SplitError::Code code) {
     case Code::kSpawnLimitExceeded:
     case Code::kBackendChildLimitExceeded:
     case Code::kShardLimitExceeded:
-    case Code::kDerivedIdCollision: break;
+    case Code::kDerivedIdCollision:
+    case Code::kInvalidChildCursor: break;
   }
   return {};
 }

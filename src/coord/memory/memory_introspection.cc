@@ -1,0 +1,109 @@
+// What the backend holds, from outside: dumps, recounts, and records put back.
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/byte_slab.h"
+#include "base/check.h"
+#include "base/result.h"
+#include "coord/backend.h"
+#include "coord/identity.h"
+#include "coord/memory/memory_backend.h"
+#include "coord/memory/record_pool.h"
+#include "coord/memory/run_index.h"
+#include "coord/memory/staging.h"
+#include "coord/run_record.h"
+#include "coord/shard_record.h"
+#include "shard/cursor.h"
+#include "shard/shard_spec.h"
+
+namespace cadastre::coord::memory {
+
+std::vector<const MemoryBackend::Tenant*> MemoryBackend::tenants_in_order() const {
+  std::vector<const Tenant*> tenants;
+  for (const auto& [id, tenant] : tenants_)
+    tenants.push_back(tenant.get());
+  std::ranges::sort(tenants, {}, [](const Tenant* tenant) { return tenant->id; });
+  return tenants;
+}
+
+std::vector<ShardDump> MemoryBackend::dump_shards() const {
+  std::vector<ShardDump> shards;
+  for (const Tenant* tenant : tenants_in_order()) {
+    for (const auto& [id, run] : tenant->runs) {
+      const std::size_t first = shards.size();
+      run->visit([&](Number number) {
+        shards.push_back(dump(view_of(number)));
+        return true;
+      });
+      std::sort(
+          shards.begin() + static_cast<std::ptrdiff_t>(first), shards.end(),
+          [](const ShardDump& a, const ShardDump& b) { return a.state.shard < b.state.shard; });
+    }
+  }
+  return shards;
+}
+
+std::vector<RunRecord> MemoryBackend::dump_runs() const {
+  std::vector<RunRecord> runs;
+  for (const Tenant* tenant : tenants_in_order()) {
+    for (const auto& [id, run] : tenant->runs)
+      runs.push_back(run->record());
+  }
+  return runs;
+}
+
+void MemoryBackend::verify() const {
+  std::size_t total = 0;
+  std::size_t strings = 0;
+  for (const auto& [id, tenant] : tenants_) {
+    std::size_t shards = 0;
+    for (const auto& [run_id, run] : tenant->runs) {
+      assert_invariants(run->record());
+      run->verify();
+      shards += run->size();
+      run->visit([&](Number number) {
+        const ShardRecordView record = view_of(number);
+        assert_invariants(record);
+        CAD_CHECK(tenant->shards.find(record.state.key()) == number, "the table finds every shard");
+        strings += (record.spec.start().empty() ? 0U : 1U) + (record.spec.end().empty() ? 0U : 1U) +
+                   (record.spec.metadata().empty() ? 0U : 1U) +
+                   (record.cursor.last_key() ? 1U : 0U) + (record.cursor.token() ? 1U : 0U) +
+                   (record.spawned.empty() ? 0U : 1U);
+        return true;
+      });
+    }
+    CAD_CHECK(shards == tenant->shards.size(), "a tenant's shards are counted");
+    total += shards;
+  }
+  CAD_CHECK(total == shards_total_, "all shards are counted");
+  CAD_CHECK(strings == slab_.stats().live_count, "every string belongs to a record");
+}
+
+void MemoryBackend::load_run(const RunRecord& record) {
+  assert_invariants(record);
+  CAD_CHECK(find_run(record.tenant, record.run) == nullptr, "a run is loaded once");
+  tenant_for(record.tenant).runs.emplace(record.run, std::make_unique<Run>(record, pool_, slab_));
+}
+
+Result<void, base::SlabFull> MemoryBackend::load_shard(const ShardDump& shard) {
+  Run* const run = find_run(shard.state.tenant, shard.state.run);
+  CAD_CHECK(run != nullptr, "a run is loaded before its shards");
+  Tenant& tenant = *find_tenant(shard.state.tenant);
+  CAD_CHECK(!tenant.shards.find(shard.state.key()), "a shard is loaded once");
+  Staging staging(pool_, slab_);
+  const auto cursor = shard.last_key.empty() ? CursorUpdate::initial()
+                                             : CursorUpdate::make(shard.last_key, shard.token);
+  CAD_TRY(staging.add(shard.state, ShardSpecRef::unchecked(shard.start, shard.end, shard.metadata),
+                      cursor, shard.spawned));
+  for (const Number number : staging.commit()) {
+    tenant.shards.insert(shard.state.key(), number);
+    run->add(number);
+  }
+  ++shards_total_;
+  return {};
+}
+
+}  // namespace cadastre::coord::memory
