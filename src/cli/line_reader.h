@@ -30,7 +30,8 @@ struct LineRead {
 class LineReader {
  public:
   // Borrows the descriptor.
-  explicit LineReader(int descriptor, std::function<void()> before_wait = [] {});
+  explicit LineReader(int descriptor) : LineReader(descriptor, [] {}) {}
+  LineReader(int descriptor, std::function<void()> before_wait);
 
   [[nodiscard]] LineRead next();
 

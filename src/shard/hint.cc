@@ -22,26 +22,28 @@ namespace {
 
 constexpr std::uint64_t kWireLengthMax = std::numeric_limits<std::uint32_t>::max();
 
+Result<std::uint64_t, HintEncodeError> prefix_frame_size(ByteView prefix) noexcept {
+  if (prefix.size() > kWireLengthMax) {
+    return base::fail(
+        HintEncodeError{HintEncodeError::Code::kPrefixTooLarge, prefix.size(), kWireLengthMax});
+  }
+  return kPrefixHintHeader + prefix.size();
+}
+
+Result<std::uint64_t, HintEncodeError> manifest_frame_size(const ManifestRows& rows) noexcept {
+  if (rows.start_row >= rows.end_row) {
+    return base::fail(HintEncodeError{HintEncodeError::Code::kInvertedManifestRows, rows.start_row,
+                                      rows.end_row});
+  }
+  return kManifestHintSize;
+}
+
 // Size of the frame before any limit is applied.
 Result<std::uint64_t, HintEncodeError> frame_size(const ShardHint& hint) noexcept {
-  using Code = HintEncodeError::Code;
   switch (hint.kind()) {
     case ShardHint::Kind::kRange: return 1;
-    case ShardHint::Kind::kPrefix: {
-      const std::size_t size = hint.prefix_bytes().size();
-      if (size > kWireLengthMax) {
-        return base::fail(HintEncodeError{Code::kPrefixTooLarge, size, kWireLengthMax});
-      }
-      return kPrefixHintHeader + size;
-    }
-    case ShardHint::Kind::kManifest: {
-      const ManifestRows& rows = hint.manifest_rows();
-      if (rows.start_row >= rows.end_row) {
-        return base::fail(
-            HintEncodeError{Code::kInvertedManifestRows, rows.start_row, rows.end_row});
-      }
-      return kManifestHintSize;
-    }
+    case ShardHint::Kind::kPrefix: return prefix_frame_size(hint.prefix_bytes());
+    case ShardHint::Kind::kManifest: return manifest_frame_size(hint.manifest_rows());
   }
   return 0;
 }

@@ -1,6 +1,5 @@
 #include "shard/hint_shards.h"
 
-#include "base/bytes.h"
 #include "base/result.h"
 #include "shard/hint.h"
 #include "shard/key_buf.h"

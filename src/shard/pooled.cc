@@ -7,7 +7,6 @@
 #include <span>
 
 #include "base/byte_slab.h"
-#include "base/bytes.h"
 #include "base/check.h"
 #include "base/endian.h"
 #include "base/result.h"

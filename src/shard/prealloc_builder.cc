@@ -7,7 +7,6 @@
 #include <span>
 #include <string_view>
 
-#include "base/bytes.h"
 #include "base/check.h"
 #include "base/inline_vec.h"
 #include "base/result.h"

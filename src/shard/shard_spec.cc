@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/result.h"
+#include "shard/key_range.h"
 #include "shard/limits.h"
 #include "shard/spec_error.h"
 #include "shard/view_guard.h"
@@ -50,6 +51,7 @@ ShardSpecRef ShardSpecRef::must_make(ByteView start, ByteView end, ByteView meta
 }
 
 ShardSpec::ShardSpec(const ShardSpecRef& spec)
+    // NOLINTNEXTLINE(modernize-avoid-c-arrays): one block of a size known only at run time
     : block_(std::make_unique_for_overwrite<std::byte[]>(spec.start().size() + spec.end().size() +
                                                          spec.metadata().size())),
       start_size_(static_cast<std::uint32_t>(spec.start().size())),

@@ -2,7 +2,6 @@
 
 #include <string_view>
 
-#include "base/bytes.h"
 #include "base/result.h"
 #include "shard/hint.h"
 #include "shard/key_arith.h"

@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "base/bytes.h"
 #include "base/check.h"
 #include "base/inline_vec.h"
 #include "base/result.h"
@@ -121,7 +120,7 @@ void HintedReplacePlan::release(ShardArena& arena) noexcept {
   free_in_reverse(arena, specs);
 }
 
-void HintedResidualPlan::release(ShardArena& arena) noexcept {
+void HintedResidualPlan::release(ShardArena& arena) const noexcept {
   arena.free(residual);
   arena.free(new_parent);
 }

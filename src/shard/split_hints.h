@@ -42,7 +42,7 @@ struct HintedResidualPlan {
   ShardSpecHandle new_parent;
   ShardSpecHandle residual;
 
-  void release(ShardArena& arena) noexcept;
+  void release(ShardArena& arena) const noexcept;
 };
 
 // Errors in order: the shape of `points`, metadata_undecodable, coverage, hint_propagation, arena.

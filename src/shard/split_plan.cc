@@ -45,7 +45,7 @@ Result<void, PlanError> check_coverage(const ShardSpecRef& parent,
 }
 
 void visit_u32(std::size_t value, ByteSink sink) {
-  std::array<std::byte, 4> bytes;
+  std::array<std::byte, 4> bytes{};
   base::store_le(bytes.data(), static_cast<std::uint32_t>(value));
   sink(bytes);
 }

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 
-#include "base/bytes.h"
 #include "base/check.h"
 #include "shard/key_buf.h"
 #include "shard/key_range.h"
@@ -75,6 +74,7 @@ std::optional<FixedWidthKeysView> even_split_points(KeyRange range,
   EvenSplitPoints cuts;
   if (!cuts.init(range, count)) return std::nullopt;
   const std::size_t width = cuts.width();
+  CAD_CHECK(width > 0, "no cut is empty");
   if (cuts.remaining() > out.size() / width) return std::nullopt;
   const std::size_t bytes = static_cast<std::size_t>(cuts.remaining()) * width;
   for (std::size_t at = 0; at < bytes; at += width)
