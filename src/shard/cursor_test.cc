@@ -1,6 +1,6 @@
 #include "shard/cursor.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -119,10 +120,11 @@ TEST(HintEncodingDeathTest, AbortsWhereItsSourcesOverlapTheBuffer) {
   out.assign(hex("6162636465"));
   const auto aborts = testing::KilledBySignal(SIGABRT);
   const base::ByteView inside = out.view().subspan(1, 2);
-  EXPECT_EXIT((void)encode_into(ShardHint::prefix(inside), out), aborts, "overlap");
-  EXPECT_EXIT((void)encode_into(ShardMetadata{ShardHint::prefix(inside), {}}, out), aborts,
+  EXPECT_EXIT(std::ignore = encode_into(ShardHint::prefix(inside), out), aborts, "overlap");
+  EXPECT_EXIT(std::ignore = encode_into(ShardMetadata{ShardHint::prefix(inside), {}}, out), aborts,
               "overlap");
-  EXPECT_EXIT((void)encode_into(ShardMetadata{ShardHint::range(), inside}, out), aborts, "overlap");
+  EXPECT_EXIT(std::ignore = encode_into(ShardMetadata{ShardHint::range(), inside}, out), aborts,
+              "overlap");
 }
 
 // 9.1 #26

@@ -11,6 +11,7 @@
 #include <rapidcheck.h>
 
 #include "base/bytes.h"
+#include "shard/big_integer_testing.h"
 #include "shard/hexrun_testing.h"
 #include "shard/key_buf.h"
 #include "shard/key_range.h"

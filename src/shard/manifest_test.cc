@@ -1,15 +1,15 @@
 #include "shard/manifest.h"
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/bytes.h"
-#include "base/result.h"
 #include "shard/bytes_testing.h"
 #include "shard/cursor.h"
 #include "shard/error_text_testing.h"
+#include "shard/key_range.h"
 #include "shard/limits.h"
 #include "shard/shard_id.h"
 #include "shard/shard_spec.h"
@@ -120,7 +120,7 @@ TEST(ValidateManifest, ChecksCursorSizesBeforeCursorBounds) {
 TEST(ValidateManifestDeathTest, NeedsScratchForEveryRow) {
   const std::vector<InitialShardInput> rows = {row(0, "a"_b, "b"_b), row(1, "b"_b, "c"_b)};
   std::vector<std::uint32_t> scratch(1);
-  EXPECT_DEATH((void)validate_manifest(rows, scratch), "one index for each row");
+  EXPECT_DEATH(std::ignore = validate_manifest(rows, scratch), "one index for each row");
 }
 
 }  // namespace

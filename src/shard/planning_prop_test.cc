@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -81,22 +81,31 @@ bool is_valid(const SmallRange& range) {
   return range.start.empty() || range.end.empty() || range.start < range.end;
 }
 
+bool is_disjoint(const SmallRange& a, const SmallRange& b) {
+  return a.start >= b.end || b.start >= a.end;
+}
+
+// Whether the ranges make a manifest: some, each valid and bounded, every two disjoint.
+bool make_a_manifest(const std::vector<SmallRange>& ranges) {
+  bool legal = !ranges.empty();
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    legal = legal && is_valid(ranges[i]) && !ranges[i].start.empty() && !ranges[i].end.empty();
+    for (std::size_t j = 0; legal && j < i; ++j)
+      legal = is_disjoint(ranges[i], ranges[j]);
+  }
+  return legal;
+}
+
 // 9.1 #65: pairwise oracle.
 TEST(ManifestProperty, AcceptsExactlyDisjointBoundedSets) {
   check_many("manifest", [] {
     const auto ranges = small_ranges(4);
     std::vector<InitialShardInput> rows;
+    rows.reserve(ranges.size());
     for (std::size_t i = 0; i < ranges.size(); ++i)
       rows.push_back({ShardId::from_raw(i), ranges[i].spec()});
-    bool legal = !ranges.empty();
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      legal = legal && is_valid(ranges[i]) && !ranges[i].start.empty() && !ranges[i].end.empty();
-      for (std::size_t j = 0; legal && j < i; ++j) {
-        legal = ranges[i].start >= ranges[j].end || ranges[j].start >= ranges[i].end;
-      }
-    }
     std::vector<std::uint32_t> scratch(rows.size());
-    RC_ASSERT(validate_manifest(rows, scratch).has_value() == legal);
+    RC_ASSERT(validate_manifest(rows, scratch).has_value() == make_a_manifest(ranges));
   });
 }
 
@@ -113,24 +122,28 @@ bool partitions(const SmallRange& parent, std::vector<SmallRange> children) {
   return at == parent.end;
 }
 
+// Any ranges half of the time; else mostly a partition, so that acceptance is common too.
+std::vector<SmallRange> any_children(const SmallRange& parent) {
+  if (dice(2) == 0) return small_ranges(4);
+  const std::set<std::string> cuts = {small_key(), small_key()};
+  std::vector<SmallRange> children;
+  std::string at = parent.start;
+  for (const auto& cut : cuts) {
+    children.push_back({at, cut});
+    at = cut;
+  }
+  children.push_back({at, parent.end});
+  if (dice(4) == 0) std::ranges::reverse(children);
+  return children;
+}
+
 // 9.1 #64
 TEST(CoverageProperty, AcceptsExactlyThePartitions) {
   check_many("coverage", [] {
     const SmallRange parent = small_range();
-    std::vector<SmallRange> children;
-    if (dice(2) == 0) {
-      children = small_ranges(4);
-    } else {  // Mostly a partition, so that acceptance is common too.
-      std::set<std::string> cuts = {small_key(), small_key()};
-      std::string at = parent.start;
-      for (const auto& cut : cuts) {
-        children.push_back({at, cut});
-        at = cut;
-      }
-      children.push_back({at, parent.end});
-      if (dice(4) == 0) std::ranges::reverse(children);
-    }
+    const auto children = any_children(parent);
     std::vector<ShardSpecRef> specs;
+    specs.reserve(children.size());
     for (const auto& child : children)
       specs.push_back(child.spec());
     const bool legal = partitions(parent, children);
@@ -145,6 +158,7 @@ TEST(CoverageProperty, AnAcceptedSplitHoldsEveryKeyOnce) {
     const SmallRange parent = small_range();
     const auto children = small_ranges(3);
     std::vector<ShardSpecRef> specs;
+    specs.reserve(children.size());
     for (const auto& child : children)
       specs.push_back(child.spec());
     if (!validate_split_coverage(parent.spec().range(), specs)) return;
@@ -206,43 +220,69 @@ TEST(SplitProperty, TheChosenCutAlwaysMakesAPlanWithTruthfulHints) {
   });
 }
 
-// 9.1 #70: an arena against a map from handles to what they name.
+// An arena, and beside it every handle that it gave out with what that names.
+class ShadowedArena {
+ public:
+  void step(std::size_t number) {
+    const std::size_t pick = known_.empty() ? 0 : dice(known_.size());
+    switch (dice(6)) {
+      case 0:
+      case 1:
+      case 2: alloc("k" + std::to_string(number)); break;
+      case 3:
+      case 4:
+        if (!known_.empty()) free(known_[pick]);
+        break;
+      default:
+        if (dice(4) == 0) clear();
+    }
+  }
+
+  void check() const {
+    for (const auto& [handle, start] : known_) {
+      const auto view = arena_.try_view(handle);
+      RC_ASSERT(view.has_value() == start.has_value());
+      if (start) RC_ASSERT(base::as_text(view->start()) == *start);
+      RC_ASSERT(!other_.try_view(handle));
+    }
+  }
+
+ private:
+  struct Known {
+    ShardSpecHandle handle;
+    std::optional<std::string> start;  // nothing: dead
+  };
+
+  void alloc(const std::string& start) {
+    const auto handle = arena_.alloc(ShardSpecRef::must_make(base::as_bytes(start), "z"_b));
+    if (handle) known_.push_back({*handle, start});
+  }
+
+  void free(Known& known) {
+    RC_ASSERT(!other_.free(known.handle));
+    RC_ASSERT(arena_.free(known.handle) == known.start.has_value());
+    known.start.reset();
+  }
+
+  void clear() {
+    arena_.clear();
+    for (Known& known : known_)
+      known.start.reset();
+  }
+
+  ShardArena arena_{3, 160};
+  ShardArena other_{3, 160};
+  std::vector<Known> known_;
+};
+
+// 9.1 #70
 TEST(ArenaProperty, NoStaleOrForeignHandleEverViewsOrFrees) {
   check_many("arena", [] {
-    ShardArena arena(3, 160);
-    ShardArena other(3, 160);
-    std::vector<std::pair<ShardSpecHandle, std::optional<std::string>>> known;  // nothing: dead
+    ShadowedArena arena;
     const std::size_t steps = 1 + dice(24);
-    for (std::size_t step = 0; step < steps; ++step) {
-      const std::size_t pick = known.empty() ? 0 : dice(known.size());
-      switch (dice(6)) {
-        case 0:
-        case 1:
-        case 2: {
-          const std::string start = "k" + std::to_string(step);
-          const auto handle = arena.alloc(ShardSpecRef::must_make(base::as_bytes(start), "z"_b));
-          if (handle) known.emplace_back(*handle, start);
-          break;
-        }
-        case 3:
-        case 4:
-          if (known.empty()) break;
-          RC_ASSERT(!other.free(known[pick].first));
-          RC_ASSERT(arena.free(known[pick].first) == known[pick].second.has_value());
-          known[pick].second.reset();
-          break;
-        default:
-          if (dice(4) != 0) break;
-          arena.clear();
-          for (auto& entry : known)
-            entry.second.reset();
-      }
-      for (const auto& [handle, start] : known) {
-        const auto view = arena.try_view(handle);
-        RC_ASSERT(view.has_value() == start.has_value());
-        if (start) RC_ASSERT(base::as_text(view->start()) == *start);
-        RC_ASSERT(!other.try_view(handle));
-      }
+    for (std::size_t i = 0; i < steps; ++i) {
+      arena.step(i);
+      arena.check();
     }
   });
 }
@@ -254,7 +294,7 @@ TEST(BuilderProperty, BuildingTwiceGivesEqualRows) {
     PreallocShardBuilder<8> builder(arena);
     RC_ASSERT(builder.init(8).has_value());
     for (const auto& range : small_ranges(4)) {
-      (void)builder.add_range({base::as_bytes(range.start), base::as_bytes(range.end)}, {});
+      std::ignore = builder.add_range({base::as_bytes(range.start), base::as_bytes(range.end)}, {});
     }
     PreallocShardBuilder<8>::Rows first;
     PreallocShardBuilder<8>::Rows second;

@@ -1,6 +1,7 @@
 #include "shard/pooled.h"
 
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,7 @@ TEST(PooledIdList, GrowsToItsLimitInOrder) {
   base::ByteSlab slab(64U << 10, 8);
   PooledIdList list;
   std::vector<ShardId> ids;
+  ids.reserve(kMaxSpawnedPerShard / 2);
   for (std::uint64_t i = 0; i < kMaxSpawnedPerShard / 2; ++i)
     ids.push_back(ShardId::from_raw(kDerivedShardBit | i));
   ASSERT_TRUE(list.append(slab, ids));
@@ -111,7 +113,8 @@ TEST(PooledIdListDeathTest, AbortsPastItsLimit) {
   PooledIdList list;
   const std::vector<ShardId> ids(kMaxSpawnedPerShard);
   ASSERT_TRUE(list.append(slab, ids));
-  EXPECT_DEATH((void)list.append(slab, std::vector<ShardId>(1)), "the spawn limit is checked");
+  EXPECT_DEATH(std::ignore = list.append(slab, std::vector<ShardId>(1)),
+               "the spawn limit is checked");
   EXPECT_DEATH((void)list.at(slab, 5000), "an index inside the list");
   list.release(slab);
 }

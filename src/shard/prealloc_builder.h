@@ -174,6 +174,7 @@ class ShardBuilderCore {
 };
 
 template <std::size_t Cap>
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): the scratch is written before it is read
 struct BuilderStorage {
   std::array<BuilderEntry, Cap> entries;
   mutable std::array<std::uint32_t, Cap> index_scratch;

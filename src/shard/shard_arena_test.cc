@@ -1,8 +1,9 @@
 #include "shard/shard_arena.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -143,7 +144,7 @@ TEST(ShardArena, SizesItselfForSpecsOfKnownLimits) {
 
 TEST(ShardArenaDeathTest, AbortsOnBrokenContracts) {
   ShardArena arena(1, 64);
-  EXPECT_DEATH((void)arena.alloc(ShardSpecRef::unchecked("b"_b, "a"_b)),
+  EXPECT_DEATH(std::ignore = arena.alloc(ShardSpecRef::unchecked("b"_b, "a"_b)),
                "an arena stores valid specs");
   EXPECT_DEATH((void)arena.view(ShardSpecHandle{}), "the handle names a live spec");
   const auto handle = *arena.alloc(ShardSpecRef::unbounded());

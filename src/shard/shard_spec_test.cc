@@ -1,5 +1,6 @@
 #include "shard/shard_spec.h"
 
+#include <cstddef>
 #include <utility>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 #include "shard/split_coverage.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@
 #include "base/bytes.h"
 #include "shard/bytes_testing.h"
 #include "shard/error_text_testing.h"
-#include "shard/limits.h"
+#include "shard/key_range.h"
 #include "shard/shard_spec.h"
 
 namespace cadastre::shard {
@@ -33,6 +32,7 @@ TEST(ValidateSplitCoverage, SortsManyChildrenWithLongSharedHeads) {
   for (int i = 0; i <= 256; ++i)
     bounds.push_back("shared/head/" + std::to_string(1000 + i));
   std::vector<ShardSpecRef> children;
+  children.reserve(256);
   for (std::size_t i = 0; i < 256; ++i) {
     children.push_back(
         ShardSpecRef::must_make(base::as_bytes(bounds[i]), base::as_bytes(bounds[i + 1])));

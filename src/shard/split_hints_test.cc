@@ -16,7 +16,6 @@
 #include "shard/key_buf.h"
 #include "shard/shard_arena.h"
 #include "shard/shard_spec.h"
-#include "shard/split_coverage.h"
 #include "shard/split_plan.h"
 #include "shard/typed_keys.h"
 
@@ -37,15 +36,15 @@ class SplitHints : public ::testing::Test {
     return out.view();
   }
 
-  ShardArena arena{8, 4096};
-  ShardSpecScratch scratch;
-  KeyBuf point;
+  ShardArena arena_{8, 4096};
+  ShardSpecScratch scratch_;
+  KeyBuf point_;
 };
 
 TEST_F(SplitHints, GivesChildrenOfAPrefixARangeHintAndTheConnectorsBytes) {
-  const auto parent = *prefix_shard_ref("src/"_b, "bucket=prod"_b, scratch);
+  const auto parent = *prefix_shard_ref("src/"_b, "bucket=prod"_b, scratch_);
   const std::vector<ByteView> points{"src/m"_b};
-  const auto hinted = plan_split_replace_with_hints(parent, points, kNoCursor, arena);
+  const auto hinted = plan_split_replace_with_hints(parent, points, kNoCursor, arena_);
   ASSERT_TRUE(hinted);
   for (const auto& child : hinted->plan.children()) {
     const auto metadata = decode_metadata(child.spec);
@@ -54,12 +53,12 @@ TEST_F(SplitHints, GivesChildrenOfAPrefixARangeHintAndTheConnectorsBytes) {
     EXPECT_EQ(base::as_text(metadata->connector_extra), "bucket=prod");
     EXPECT_TRUE(check_hint_matches_range(child.spec));
   }
-  EXPECT_EQ(arena.live_specs(), 2U);
+  EXPECT_EQ(arena_.live_specs(), 2U);
 }
 
 TEST_F(SplitHints, NarrowsTheRowsOfAManifest) {
-  const auto parent = *manifest_shard_ref({7, 0, 100}, {}, scratch);
-  const auto hinted = plan_split_residual_with_hints(parent, row(7, 40, point), arena);
+  const auto parent = *manifest_shard_ref({7, 0, 100}, {}, scratch_);
+  const auto hinted = plan_split_residual_with_hints(parent, row(7, 40, point_), arena_);
   ASSERT_TRUE(hinted);
   EXPECT_EQ(*decode_hint(hinted->plan.new_parent()), ShardHint::manifest({7, 0, 40}));
   EXPECT_EQ(*decode_hint(hinted->plan.residual()), ShardHint::manifest({7, 40, 100}));
@@ -67,17 +66,17 @@ TEST_F(SplitHints, NarrowsTheRowsOfAManifest) {
 }
 
 TEST_F(SplitHints, ReleaseGivesEverySpecBack) {
-  const auto parent = *prefix_shard_ref("src/"_b, {}, scratch);
+  const auto parent = *prefix_shard_ref("src/"_b, {}, scratch_);
   const std::vector<ByteView> points{"src/g"_b, "src/m"_b};
-  auto replace = plan_split_replace_with_hints(parent, points, kNoCursor, arena);
-  auto residual = plan_split_residual_with_hints(parent, "src/m"_b, arena);
+  auto replace = plan_split_replace_with_hints(parent, points, kNoCursor, arena_);
+  auto residual = plan_split_residual_with_hints(parent, "src/m"_b, arena_);
   ASSERT_TRUE(replace);
   ASSERT_TRUE(residual);
-  EXPECT_EQ(arena.live_specs(), 5U);
-  replace->release(arena);
-  residual->release(arena);
-  EXPECT_EQ(arena.live_specs(), 0U);
-  EXPECT_EQ(arena.slab_stats().live_bytes, 0U);
+  EXPECT_EQ(arena_.live_specs(), 5U);
+  replace->release(arena_);
+  residual->release(arena_);
+  EXPECT_EQ(arena_.live_specs(), 0U);
+  EXPECT_EQ(arena_.slab_stats().live_bytes, 0U);
 }
 
 TEST_F(SplitHints, ReportsShapeThenMetadataThenCoverageThenPropagation) {
@@ -86,16 +85,16 @@ TEST_F(SplitHints, ReportsShapeThenMetadataThenCoverageThenPropagation) {
     return CursorUpdate::initial();
   };
   const auto broken = ShardSpecRef::must_make("a"_b, "z"_b, "\0\0"_b);
-  EXPECT_EQ(plan_split_replace_with_hints(broken, {}, never, arena).error().code,
+  EXPECT_EQ(plan_split_replace_with_hints(broken, {}, never, arena_).error().code,
             Code::kTooFewChildren);
   const std::vector<ByteView> duplicate{"g"_b, "g"_b};
-  const auto undecodable = plan_split_replace_with_hints(broken, duplicate, never, arena);
+  const auto undecodable = plan_split_replace_with_hints(broken, duplicate, never, arena_);
   EXPECT_EQ(undecodable.error().code, Code::kMetadataUndecodable);
   EXPECT_EQ(code_name(undecodable.error()), "short_length_prefix");
 
-  const auto manifest = *manifest_shard_ref({7, 0, 100}, {}, scratch);
+  const auto manifest = *manifest_shard_ref({7, 0, 100}, {}, scratch_);
   const std::vector<ByteView> outside{"zzz"_b};
-  EXPECT_EQ(plan_split_replace_with_hints(manifest, outside, never, arena).error().code,
+  EXPECT_EQ(plan_split_replace_with_hints(manifest, outside, never, arena_).error().code,
             Code::kInvalidCoverage);
 
   KeyBuf odd;
@@ -103,18 +102,18 @@ TEST_F(SplitHints, ReportsShapeThenMetadataThenCoverageThenPropagation) {
   ASSERT_TRUE(odd.append(0));  // Inside the range, and no row key.
   key = odd.view();
   const auto refused =
-      plan_split_replace_with_hints(manifest, std::vector<ByteView>{key}, never, arena);
+      plan_split_replace_with_hints(manifest, std::vector<ByteView>{key}, never, arena_);
   EXPECT_EQ(refused.error().code, Code::kHintPropagation);
   EXPECT_EQ(refused.error().child_index, 0U);
   EXPECT_EQ(refused.error().propagation.code, PropagationError::Code::kInvalidManifestBoundary);
-  EXPECT_EQ(arena.live_specs(), 0U);
+  EXPECT_EQ(arena_.live_specs(), 0U);
 }
 
 TEST_F(SplitHints, FreesWhatItStoredWhereverTheArenaRunsOut) {
-  const auto parent = *manifest_shard_ref({7, 0, 100}, "extra"_b, scratch);
+  const auto parent = *manifest_shard_ref({7, 0, 100}, "extra"_b, scratch_);
   for (std::uint32_t slots = 0; slots < 2; ++slots) {
     ShardArena small(slots, 4096);
-    const auto refused = plan_split_residual_with_hints(parent, row(7, 40, point), small);
+    const auto refused = plan_split_residual_with_hints(parent, row(7, 40, point_), small);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().arena.resource, ArenaFull::Resource::kSlots);
     EXPECT_EQ(small.live_specs(), 0U);
@@ -122,7 +121,7 @@ TEST_F(SplitHints, FreesWhatItStoredWhereverTheArenaRunsOut) {
   }
   for (std::uint32_t bytes = 0; bytes < 160; bytes += 16) {
     ShardArena small(4, bytes);
-    const auto refused = plan_split_residual_with_hints(parent, row(7, 40, point), small);
+    const auto refused = plan_split_residual_with_hints(parent, row(7, 40, point_), small);
     if (refused) continue;
     EXPECT_EQ(refused.error().code, Code::kArena) << bytes;
     EXPECT_EQ(small.live_specs(), 0U) << bytes;
@@ -131,31 +130,31 @@ TEST_F(SplitHints, FreesWhatItStoredWhereverTheArenaRunsOut) {
 }
 
 TEST_F(SplitHints, SplitsBehindTheCursorWithHints) {
-  const auto parent = *prefix_shard_ref("src/"_b, {}, scratch);
+  const auto parent = *prefix_shard_ref("src/"_b, {}, scratch_);
   const auto hinted =
-      plan_split_residual_from_cursor_with_hints(parent, CursorUpdate::make("src/k"_b), arena);
+      plan_split_residual_from_cursor_with_hints(parent, CursorUpdate::make("src/k"_b), arena_);
   ASSERT_TRUE(hinted);
   EXPECT_EQ(base::as_text(hinted->plan.residual().start()), std::string_view("src/k\0", 6));
-  EXPECT_EQ(plan_split_residual_from_cursor_with_hints(parent, CursorUpdate::initial(), arena)
+  EXPECT_EQ(plan_split_residual_from_cursor_with_hints(parent, CursorUpdate::initial(), arena_)
                 .error()
                 .code,
             Code::kMissingCursor);
 }
 
 TEST_F(SplitHints, CutsAManifestAtItsMiddleRow) {
-  const auto parent = *manifest_shard_ref({7, 10, 21}, {}, scratch);
-  const auto cut = split_point_for(parent, point);
+  const auto parent = *manifest_shard_ref({7, 10, 21}, {}, scratch_);
+  const auto cut = split_point_for(parent, point_);
   ASSERT_TRUE(cut);
   EXPECT_EQ(decode_manifest_row_key(*cut), (ManifestRowKey{7, 15}));
-  const auto single = *manifest_shard_ref({7, 10, 11}, {}, scratch);
-  EXPECT_FALSE(split_point_for(single, point)) << "one row cannot be cut";
+  const auto single = *manifest_shard_ref({7, 10, 11}, {}, scratch_);
+  EXPECT_FALSE(split_point_for(single, point_)) << "one row cannot be cut";
 }
 
 TEST_F(SplitHints, CutsOtherShardsAtTheirBalancedPoint) {
-  const auto parent = *prefix_shard_ref("src/"_b, {}, scratch);
-  EXPECT_EQ(base::to_hex(*split_point_for(parent, point)), "7372632f80");
-  EXPECT_EQ(base::to_hex(*split_point_for(ShardSpecRef::unbounded(), point)), "80");
-  EXPECT_FALSE(split_point_for(ShardSpecRef::must_make("a"_b, "z"_b, "\xff"_b), point))
+  const auto parent = *prefix_shard_ref("src/"_b, {}, scratch_);
+  EXPECT_EQ(base::to_hex(*split_point_for(parent, point_)), "7372632f80");
+  EXPECT_EQ(base::to_hex(*split_point_for(ShardSpecRef::unbounded(), point_)), "80");
+  EXPECT_FALSE(split_point_for(ShardSpecRef::must_make("a"_b, "z"_b, "\xff"_b), point_))
       << "metadata that does not decode";
 }
 

@@ -20,7 +20,6 @@ namespace cadastre::shard {
 namespace {
 
 using testing::operator""_b;
-using testing::repeated;
 using Code = PlanError::Code;
 
 const ShardSpecRef kParent = ShardSpecRef::must_make("a"_b, "z"_b, "meta"_b);
@@ -31,6 +30,7 @@ const auto kNoCursor = [](std::size_t /*index*/, const ShardSpecRef& /*child*/) 
 
 std::vector<ByteView> many_points(const std::vector<std::string>& texts) {
   std::vector<ByteView> points;
+  points.reserve(texts.size());
   for (const auto& text : texts)
     points.push_back(base::as_bytes(text));
   return points;
@@ -39,6 +39,7 @@ std::vector<ByteView> many_points(const std::vector<std::string>& texts) {
 // Ascending three-letter keys inside kParent.
 std::vector<std::string> ascending_texts(std::size_t count) {
   std::vector<std::string> texts;
+  texts.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     texts.push_back({'b', static_cast<char>('a' + i / 26), static_cast<char>('a' + i % 26)});
   }

@@ -139,6 +139,14 @@ class BorrowedTuple {
   return element;
 }
 
+// The innermost open tuple becomes the last element of the one around it.
+inline void close_tuple(const TupleToken& token, std::vector<ModelTuple>& open) {
+  ModelElement element = model_of(token, TupleElement::Kind::kTuple);
+  element.elements = std::move(open.back());
+  open.pop_back();
+  open.back().push_back(std::move(element));
+}
+
 // Reads a whole tuple through TupleReader; nothing when the reader refuses.
 [[nodiscard]] inline std::optional<ModelTuple> decode_model(base::ByteView encoded) {
   using Kind = TupleElement::Kind;
@@ -162,13 +170,7 @@ class BorrowedTuple {
         open.back().push_back(model_of(*token, Kind::kBoolean));
         break;
       case TupleToken::Kind::kBeginTuple: open.emplace_back(); break;
-      case TupleToken::Kind::kEndTuple: {
-        ModelElement element = model_of(*token, Kind::kTuple);
-        element.elements = std::move(open.back());
-        open.pop_back();
-        open.back().push_back(std::move(element));
-        break;
-      }
+      case TupleToken::Kind::kEndTuple: close_tuple(*token, open); break;
     }
   }
 }

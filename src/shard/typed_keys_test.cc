@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -228,7 +229,7 @@ TEST(SpecFromKeys, RefusesInversionAfterSizes) {
 
 TEST(SpecFromKeysDeathTest, TwoBoundsNeedTwoBuffers) {
   KeyBuf same;
-  EXPECT_EXIT((void)shard_spec_from_keys_ref(U32Key{1}, U32Key{2}, {}, same, same),
+  EXPECT_EXIT(std::ignore = shard_spec_from_keys_ref(U32Key{1}, U32Key{2}, {}, same, same),
               testing::KilledBySignal(SIGABRT), "two bounds need two buffers");
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include <gtest/gtest.h>
@@ -27,14 +28,24 @@ static_assert(sizeof(ShardHint) == (kCheckedViews ? 48 : 32));
 static_assert(std::is_trivially_copyable_v<ShardSpecRef> &&
               std::is_trivially_copyable_v<ShardHint>);
 
+template <class Use>
+void expect_abort(const Use& use) {
+  EXPECT_EXIT(use(), testing::KilledBySignal(SIGABRT), "view outlived scratch reuse");
+}
+
+template <class Use>
+void expect_end(const Use& use) {
+  EXPECT_EXIT((use(), std::_Exit(0)), testing::ExitedWithCode(0), "");
+}
+
 // Runs `use` in a child process: it aborts over a reused scratch if views are checked, else it ends.
 template <class Use>
 void expect_stale(std::string_view what, const Use& use) {
   const testing::ScopedTrace trace(__FILE__, __LINE__, what);
   if constexpr (kCheckedViews) {
-    EXPECT_EXIT(use(), testing::KilledBySignal(SIGABRT), "view outlived scratch reuse");
+    expect_abort(use);
   } else {
-    EXPECT_EXIT((use(), std::_Exit(0)), testing::ExitedWithCode(0), "");
+    expect_end(use);
   }
 }
 
@@ -106,7 +117,7 @@ TEST(ViewGuardDeathTest, ASpecFromAScratchAbortsAfterReuse) {
   expect_stale("contains_key", [&] { scratch.start.clear(), (void)spec->contains_key({}); });
   expect_stale("decode", [&] { scratch.metadata.clear(), (void)decode_metadata(*spec); });
   expect_stale("the same constructor again", [&] {
-    (void)manifest_shard_ref({1, 2, 3}, {}, scratch);
+    std::ignore = manifest_shard_ref({1, 2, 3}, {}, scratch);
     (void)spec->start();
   });
   EXPECT_EQ(shown(spec->start()), "000000000000002a0000000000000064");  // Nothing has changed here.
