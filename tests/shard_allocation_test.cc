@@ -5,15 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/byte_slab.h"
 #include "base/bytes.h"
 #include "base/ring_buffer.h"
 #include "base/threads_testing.h"
@@ -31,7 +28,6 @@
 #include "shard/shard_arena.h"
 #include "shard/shard_spec.h"
 #include "shard/spec_from_keys.h"
-#include "shard/split_coverage.h"
 #include "shard/split_hints.h"
 #include "shard/split_plan.h"
 #include "shard/split_points.h"

@@ -67,6 +67,13 @@ TEST(Gate, RefusesNewWorkWhileItWaitsForTheOld) {
   EXPECT_TRUE(closed.load());
 }
 
+// Counts in `mine` how often the gate was open, and tells `started` of the first time.
+void work_while_open(Gate& gate, int& mine, std::latch& started) {
+  while (const auto pass = gate.enter()) {
+    if (++mine == 1) started.count_down();
+  }
+}
+
 TEST(Gate, CloseReturnsAfterEverythingThatWorkWrote) {
   constexpr std::size_t kWorkers = 4;
   for (int round = 0; round < 50; ++round) {
@@ -74,13 +81,9 @@ TEST(Gate, CloseReturnsAfterEverythingThatWorkWrote) {
     std::array<int, kWorkers> written{};  // Plain: only the gate orders it before the reads.
     std::latch started(kWorkers);
     std::vector<std::jthread> workers;
-    for (int& mine : written) {
-      workers.emplace_back([&] {
-        while (const auto pass = gate.enter()) {
-          if (++mine == 1) started.count_down();
-        }
-      });
-    }
+    workers.reserve(kWorkers);
+    for (int& mine : written)
+      workers.emplace_back([&] { work_while_open(gate, mine, started); });
     started.wait();
     gate.close();
     for (const int count : written)

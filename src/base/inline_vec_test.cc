@@ -107,8 +107,10 @@ TEST(InlineVec, RefusesTheElementAfterTheLastSlotAndLeavesItUntouched) {
   EXPECT_TRUE(vec.try_push_back(std::make_unique<int>(2)));
   auto third = std::make_unique<int>(3);
   EXPECT_FALSE(vec.try_push_back(std::move(third)));
-  ASSERT_NE(third, nullptr);  // NOLINT(bugprone-use-after-move): a refusal does not move.
+  // NOLINTBEGIN(bugprone-use-after-move): a refusal does not move
+  ASSERT_NE(third, nullptr);
   EXPECT_EQ(*third, 3);
+  // NOLINTEND(bugprone-use-after-move)
   EXPECT_EQ(vec.size(), 2U);
 }
 

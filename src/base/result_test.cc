@@ -1,10 +1,10 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 #include "base/strong.h"
 
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
