@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <ratio>
 
 namespace cadastre::bench {
 namespace {

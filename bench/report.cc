@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "bench/harness.h"
 
@@ -22,6 +23,7 @@ namespace cadastre::bench {
 namespace {
 
 constexpr double kNoisySpread = 0.2;
+constexpr std::uint64_t kMebibyte = 1U << 20;
 
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -35,9 +37,9 @@ std::string cpu_name() {
 }
 
 nlohmann::ordered_json machine() {
-  struct sysinfo info{};
+  struct sysinfo info{};  // NOLINT(misc-include-cleaner): documented to come from <sys/sysinfo.h>
   const bool known = sysinfo(&info) == 0;
-  const auto memory = known ? info.totalram * info.mem_unit / (1024U * 1024U) : 0;
+  const auto memory = known ? info.totalram * info.mem_unit / kMebibyte : 0;
   return {{"cores", get_nprocs()}, {"cpu", cpu_name()}, {"memory_mb", memory}};
 }
 

@@ -25,10 +25,12 @@ struct Row {
   std::string unit;
   Better better = Better::kLower;
   double ours = 0;
+  // NOLINTBEGIN(readability-redundant-member-init): designated initialisers leave them out
   std::string peer{};  // empty: none
   std::optional<double> theirs{};
   std::optional<double> target{};
   std::optional<double> limit{};
+  // NOLINTEND(readability-redundant-member-init)
   double spread = 0;
 
   [[nodiscard]] std::optional<double> ratio() const;

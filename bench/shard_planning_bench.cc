@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -87,6 +86,7 @@ void coverage(Report& report) {
   const auto bounds = make_bounds(256);
   for (const std::size_t count : {std::size_t{2}, std::size_t{256}}) {
     std::vector<shard::ShardSpecRef> children;
+    children.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
       children.push_back(shard::ShardSpecRef::unchecked(bounds[i], bounds[i + 1]));
     std::mt19937_64 random(count);
@@ -107,6 +107,7 @@ void coverage(Report& report) {
 void manifests(Report& report) {
   const auto bounds = make_bounds(shard::kMaxInitialShards);
   std::vector<shard::InitialShardInput> rows;
+  rows.reserve(shard::kMaxInitialShards);
   for (std::size_t i = 0; i < shard::kMaxInitialShards; ++i) {
     rows.push_back(
         {shard::ShardId::from_raw(i), shard::ShardSpecRef::unchecked(bounds[i], bounds[i + 1])});
@@ -136,9 +137,8 @@ void builder(Report& report) {
   report.add_scaled("builder, 1,024 entries staged and built", "ms", kMillisecond,
                     measure([&](std::uint64_t iterations) {
                       for (std::uint64_t i = 0; i < iterations; ++i) {
-                        for (std::size_t k = 0; k < kEntries; ++k) {
+                        for (std::size_t k = 0; k < kEntries; ++k)
                           keep(builder->add_range({bounds[k], bounds[k + 1]}, {}).has_value());
-                        }
                         keep(builder->build_inputs(*rows).has_value());
                         builder->reset();
                       }

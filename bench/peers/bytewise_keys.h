@@ -14,6 +14,7 @@ namespace cadastre::bench {
 
 inline constexpr std::size_t kPeerKeyMax = 4096;
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): `size` says how many bytes are written
 struct PeerKey {
   std::array<std::byte, kPeerKeyMax + 1> bytes;
   std::size_t size = 0;
