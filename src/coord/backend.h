@@ -106,11 +106,19 @@ class CoordinationBackend {
                  const SplitResidualPlan& plan,
                  OpId op) = 0;
 
+  // Sessions tell that they begin and end (worker_session.h): none outlives its backend.
+  void session_opened() noexcept { ++open_sessions_; }
+  void session_ended() noexcept { --open_sessions_; }
+  [[nodiscard]] std::size_t open_sessions() const noexcept { return open_sessions_; }
+
  protected:
   CoordinationBackend(const CoordinationBackend&) = default;
   CoordinationBackend(CoordinationBackend&&) = default;
   CoordinationBackend& operator=(const CoordinationBackend&) = default;
   CoordinationBackend& operator=(CoordinationBackend&&) = default;
+
+ private:
+  std::size_t open_sessions_ = 0;
 };
 
 // For operators and orchestrators. Who may call is decided elsewhere.
@@ -199,6 +207,14 @@ class ShardClaiming {
   ShardClaiming(ShardClaiming&&) = default;
   ShardClaiming& operator=(const ShardClaiming&) = default;
   ShardClaiming& operator=(ShardClaiming&&) = default;
+};
+
+// Whom a claim would try, by id, and when the next lease ends.
+struct ClaimCandidates {
+  std::vector<ShardId> shards;
+  std::optional<LogicalTime> earliest_deadline;
+
+  friend bool operator==(const ClaimCandidates&, const ClaimCandidates&) = default;
 };
 
 class CoordinationFacade : public CoordinationBackend,

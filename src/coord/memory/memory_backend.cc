@@ -74,6 +74,7 @@ MemoryBackend::MemoryBackend(const MemoryOptions& options)
       tenants_(0, SeededTenantHash{options.hash_seed}) {}
 
 MemoryBackend::~MemoryBackend() {
+  CAD_CHECK_SLOW(open_sessions() == 0, "a session does not outlive its backend");
   if constexpr (base::kSlowChecks) {
     // Every string must belong to a record.
     for (const auto& [id, tenant] : tenants_) {
