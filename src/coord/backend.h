@@ -121,6 +121,21 @@ class CoordinationBackend {
   std::size_t open_sessions_ = 0;
 };
 
+// What a record looks like from outside: a copy of all of it.
+struct ShardDump {
+  ShardState state;
+  base::Bytes start;
+  base::Bytes end;
+  base::Bytes metadata;
+  base::Bytes last_key;  // empty: absent
+  base::Bytes token;     // empty: absent
+  std::vector<ShardId> spawned;
+
+  friend bool operator==(const ShardDump&, const ShardDump&) = default;
+};
+
+[[nodiscard]] ShardDump dump(const ShardRecordView& record);
+
 // For operators and orchestrators. Who may call is decided elsewhere.
 class RunManagement {
  public:
@@ -145,6 +160,10 @@ class RunManagement {
   [[nodiscard]] virtual Result<RunProgress, GetRunError> get_run_progress(LogicalTime now,
                                                                           const TenantId& tenant,
                                                                           RunId run) = 0;
+
+  // One shard's record, for whoever plans a split or looks into a single shard.
+  [[nodiscard]] virtual Result<ShardDump, GetShardError> get_shard(const TenantId& tenant,
+                                                                   const ShardKey& key) = 0;
 
   // Replaces what is in `out`. ShardNotFound if the page begins behind an unknown shard.
   [[nodiscard]] virtual Result<void, ListShardsError> list_shards_into(
@@ -220,21 +239,6 @@ struct ClaimCandidates {
 class CoordinationFacade : public CoordinationBackend,
                            public RunManagement,
                            public ShardClaiming {};
-
-// What a record looks like from outside, for tests, dumps and checkers.
-struct ShardDump {
-  ShardState state;
-  base::Bytes start;
-  base::Bytes end;
-  base::Bytes metadata;
-  base::Bytes last_key;  // empty: absent
-  base::Bytes token;     // empty: absent
-  std::vector<ShardId> spawned;
-
-  friend bool operator==(const ShardDump&, const ShardDump&) = default;
-};
-
-[[nodiscard]] ShardDump dump(const ShardRecordView& record);
 
 // Read-only: everything that a backend holds, ordered by tenant, run and id.
 class Introspection {

@@ -335,6 +335,7 @@ using CreateWithShardsError = OneOf<InvalidConfig,
                                     RegistrationExhausted,
                                     InfraError>;
 using GetRunError = OneOf<RunNotFound, TenantMismatch, InfraError>;
+using GetShardError = OneOf<ShardNotFound, TenantMismatch, InfraError>;
 using ListShardsError = OneOf<RunNotFound, TenantMismatch, ShardNotFound, InfraError>;
 using RunTransitionError =
     OneOf<RunNotFound, TenantMismatch, RunTerminal, WrongStatus, RunOpIdConflict, InfraError>;

@@ -128,5 +128,20 @@ TEST_F(Timeline, SplitsInBothWays) {
   EXPECT_EQ(progress->split, 1U);
 }
 
+TEST_F(Timeline, ShowsOneRecord) {
+  const Lease lease = acquire(10, 1)->lease;
+  ASSERT_TRUE(checkpoint(11, lease, "d"_b, 1));
+  const auto shard = backend_.get_shard(tenant_, kKey);
+  ASSERT_TRUE(shard);
+  EXPECT_EQ(*shard, backend_.dump_shards().at(0));
+  EXPECT_EQ(shard->last_key, base::to_owned("d"_b));
+}
+
+TEST_F(Timeline, ShowsNoRecordOfAnotherTenant) {  // SEC-1
+  EXPECT_EQ(backend_.get_shard(TenantId(), kKey).error(), ShardNotFound{kKey});
+  const ShardKey other{kKey.run, ShardId::from_raw(11)};
+  EXPECT_EQ(backend_.get_shard(tenant_, other).error(), ShardNotFound{other});
+}
+
 }  // namespace
 }  // namespace cadastre::coord::memory

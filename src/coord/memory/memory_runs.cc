@@ -112,6 +112,13 @@ Result<RunProgress, GetRunError> MemoryBackend::get_run_progress(LogicalTime now
   return progress;
 }
 
+Result<ShardDump, GetShardError> MemoryBackend::get_shard(const TenantId& tenant,
+                                                          const ShardKey& key) {
+  const auto number = find_shard(tenant, key);
+  if (!number) return base::fail(GetShardError(ShardNotFound{key}));
+  return dump(view_of(*number));
+}
+
 Result<void, ListShardsError> MemoryBackend::list_shards_into(LogicalTime now,
                                                               const TenantId& tenant,
                                                               RunId run,
