@@ -28,24 +28,15 @@ static_assert(sizeof(ShardHint) == (kCheckedViews ? 48 : 32));
 static_assert(std::is_trivially_copyable_v<ShardSpecRef> &&
               std::is_trivially_copyable_v<ShardHint>);
 
-template <class Use>
-void expect_abort(const Use& use) {
-  EXPECT_EXIT(use(), testing::KilledBySignal(SIGABRT), "view outlived scratch reuse");
-}
-
-template <class Use>
-void expect_end(const Use& use) {
-  EXPECT_EXIT((use(), std::_Exit(0)), testing::ExitedWithCode(0), "");
-}
-
 // Runs `use` in a child process: it aborts over a reused scratch if views are checked, else it ends.
 template <class Use>
+// NOLINTNEXTLINE(readability-function-size): what is deep is inside EXPECT_EXIT
 void expect_stale(std::string_view what, const Use& use) {
   const testing::ScopedTrace trace(__FILE__, __LINE__, what);
   if constexpr (kCheckedViews) {
-    expect_abort(use);
+    EXPECT_EXIT(use(), testing::KilledBySignal(SIGABRT), "view outlived scratch reuse");
   } else {
-    expect_end(use);
+    EXPECT_EXIT((use(), std::_Exit(0)), testing::ExitedWithCode(0), "");
   }
 }
 
