@@ -120,6 +120,9 @@ class AsyncRunManagement {
                                 const TenantId& tenant,
                                 RunId run,
                                 Completion<RunProgress, GetRunError> done) = 0;
+  virtual void get_shard(const TenantId& tenant,
+                         const ShardKey& key,
+                         Completion<ShardDump, GetShardError> done) = 0;
   virtual void list_shards(LogicalTime now,
                            const TenantId& tenant,
                            RunId run,

@@ -168,6 +168,13 @@ void AsyncOverSync::get_run_progress(LogicalTime now,
                                    [&] { return backend_->get_run_progress(now, tenant, run); });
 }
 
+void AsyncOverSync::get_shard(const TenantId& tenant,
+                              const ShardKey& key,
+                              Completion<ShardDump, GetShardError> done) {
+  answer<ShardDump, GetShardError>(std::move(done),
+                                   [&] { return backend_->get_shard(tenant, key); });
+}
+
 void AsyncOverSync::list_shards(LogicalTime now,
                                 const TenantId& tenant,
                                 RunId run,

@@ -114,6 +114,9 @@ class AsyncOverSync final : public AsyncCoordinationFacade {
                         const TenantId& tenant,
                         RunId run,
                         Completion<RunProgress, GetRunError> done) override;
+  void get_shard(const TenantId& tenant,
+                 const ShardKey& key,
+                 Completion<ShardDump, GetShardError> done) override;
   void list_shards(LogicalTime now,
                    const TenantId& tenant,
                    RunId run,

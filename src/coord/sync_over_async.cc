@@ -143,6 +143,12 @@ Result<RunProgress, GetRunError> SyncOverAsync::get_run_progress(LogicalTime now
       [&](auto done) { backend_->get_run_progress(now, tenant, run, std::move(done)); });
 }
 
+Result<ShardDump, GetShardError> SyncOverAsync::get_shard(const TenantId& tenant,
+                                                          const ShardKey& key) {
+  return wait<ShardDump, GetShardError>(
+      [&](auto done) { backend_->get_shard(tenant, key, std::move(done)); });
+}
+
 Result<void, ListShardsError> SyncOverAsync::list_shards_into(LogicalTime now,
                                                               const TenantId& tenant,
                                                               RunId run,

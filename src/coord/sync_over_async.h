@@ -98,6 +98,8 @@ class SyncOverAsync final : public CoordinationFacade {
   [[nodiscard]] Result<RunProgress, GetRunError> get_run_progress(LogicalTime now,
                                                                   const TenantId& tenant,
                                                                   RunId run) override;
+  [[nodiscard]] Result<ShardDump, GetShardError> get_shard(const TenantId& tenant,
+                                                           const ShardKey& key) override;
   [[nodiscard]] Result<void, ListShardsError> list_shards_into(
       LogicalTime now,
       const TenantId& tenant,
