@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <ratio>
 
+#include "base/function_ref.h"
+
 namespace cadastre::bench {
 namespace {
 
@@ -44,6 +46,17 @@ Timing measure(Body body) {
   Samples samples{};
   for (double& sample : samples)
     sample = time_ns(body, iterations) / static_cast<double>(iterations);
+  return summarise(samples);
+}
+
+double time_once(base::FunctionRef<void()> work) {
+  return time_ns([&](std::uint64_t) { work(); }, 1);
+}
+
+Timing measure_samples(base::FunctionRef<double()> sample) {
+  Samples samples{};
+  for (double& taken : samples)
+    taken = sample();
   return summarise(samples);
 }
 

@@ -38,6 +38,11 @@ using Body = base::FunctionRef<void(std::uint64_t iterations)>;
 
 [[nodiscard]] Timing measure(Body body);
 
+// For work that cannot be repeated as it is: `sample` prepares, does it once and returns its time.
+[[nodiscard]] Timing measure_samples(base::FunctionRef<double()> sample);
+// How many nanoseconds the work takes.
+[[nodiscard]] double time_once(base::FunctionRef<void()> work);
+
 // Two bodies in alternation, so that a slow minute of the machine hits both.
 struct Duel {
   Timing ours;
