@@ -272,6 +272,24 @@ void finish_all_but(World& world, std::size_t left) {
   }
 }
 
+// The Active shard with the largest start.
+coord::ShardSummary last_active(World& world) {
+  std::vector<coord::ShardSummary> page;
+  coord::ShardSummary last;
+  coord::ShardPage from{};
+  do {
+    CAD_CHECK(world.backend()
+                  .list_shards_into(world.now(), world.tenant(), kRun, coord::ShardFilter::active(),
+                                    from, page)
+                  .has_value(),
+              "a run lists its shards");
+    if (page.empty()) break;
+    last = page.back();
+    from.after = last.shard;
+  } while (page.size() == from.limit);
+  return last;
+}
+
 void bench_large_run(Report& report) {
   constexpr double kMicrosecond = 1e3;
   const auto ours = make_ours();
@@ -283,13 +301,7 @@ void bench_large_run(Report& report) {
     for (std::uint64_t i = 0; i < n; ++i)
       keep(ours->get_run_progress(our_world.now(), our_world.tenant(), kRun)->total);
   };
-  std::vector<coord::ShardSummary> shards;
-  CAD_CHECK(ours->list_shards_into(our_world.now(), our_world.tenant(), kRun,
-                                   coord::ShardFilter::active(), {.limit = 200'000}, shards)
-                .has_value(),
-            "a run lists its shards");
-  const coord::ShardSummary last = shards.back();
-  shards = {};
+  const coord::ShardSummary last = last_active(our_world);
   const coord::Lease lease = our_world.acquire(last.shard.raw()).lease;
   CAD_CHECK(ours->checkpoint(our_world.now(), our_world.tenant(), lease,
                              CursorUpdate::make(last.start.view()), our_world.op())

@@ -4,13 +4,18 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string_view>
 #include <type_traits>
 
 #include <blake3.h>
+extern "C" {
+#include <blake3_impl.h>  // Where the compression function is declared.
+}
 
 #include "base/bytes.h"
+#include "base/endian.h"
 
 namespace cadastre::base {
 namespace {
@@ -50,6 +55,41 @@ Blake3Digest Blake3Hasher::finalize() const noexcept {
   std::array<std::uint8_t, BLAKE3_OUT_LEN> out{};
   blake3_hasher_finalize(foreign(state_.data()), out.data(), out.size());
   return std::bit_cast<Blake3Digest>(out);
+}
+
+namespace {
+
+// The digest of one chunk, at most BLAKE3_CHUNK_LEN bytes, which is the root of its own tree: its
+// blocks are compressed one after the other, the first and the last one flagged as such.
+Blake3Digest hash_one_chunk(const std::uint32_t* key, ByteView bytes) noexcept {
+  std::array<std::uint32_t, 8> chain{};
+  std::memcpy(chain.data(), key, sizeof chain);
+  std::uint8_t start = CHUNK_START;
+  while (bytes.size() > BLAKE3_BLOCK_LEN) {
+    blake3_compress_in_place(chain.data(), reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                             BLAKE3_BLOCK_LEN, 0, DERIVE_KEY_MATERIAL | start);
+    start = 0;
+    bytes = bytes.subspan(BLAKE3_BLOCK_LEN);
+  }
+  std::array<std::uint8_t, BLAKE3_BLOCK_LEN> last{};
+  if (!bytes.empty()) std::memcpy(last.data(), bytes.data(), bytes.size());
+  blake3_compress_in_place(chain.data(), last.data(), static_cast<std::uint8_t>(bytes.size()), 0,
+                           DERIVE_KEY_MATERIAL | start | CHUNK_END | ROOT);
+  Blake3Digest digest{};
+  for (std::size_t i = 0; i < chain.size(); ++i)
+    store_le(digest.data() + i * sizeof(std::uint32_t), chain[i]);
+  return digest;
+}
+
+}  // namespace
+
+Blake3Digest Blake3Context::hash(ByteView key_material) const noexcept {
+  if (key_material.size() <= BLAKE3_CHUNK_LEN) {
+    return hash_one_chunk(foreign(keyed_.state_.data())->key, key_material);
+  }
+  Blake3Hasher hasher = keyed_;
+  hasher.update(key_material);
+  return hasher.finalize();
 }
 
 Blake3Digest blake3(ByteView bytes) noexcept {

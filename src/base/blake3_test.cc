@@ -136,6 +136,18 @@ class RandomFiles {
   std::vector<Bytes> contents_;
 };
 
+TEST(Blake3, AContextHashesShortAndLongInputsAlike) {
+  const Blake3Context context("cadastre/v1/test");
+  Bytes bytes;
+  for (int i = 0; i < 2100; ++i) {  // Across blocks of 64 and chunks of 1,024.
+    ASSERT_EQ(context.hash(bytes), derive_key("cadastre/v1/test", bytes)) << i << " bytes";
+    bytes.push_back(std::byte(i));
+  }
+  auto hasher = context.hasher();
+  hasher.update(bytes);
+  EXPECT_EQ(hasher.finalize(), context.hash(bytes));
+}
+
 TEST(Blake3, AgreesWithTheB3sumBinaryOnRandomFiles) {
   const RandomFiles files(20'200'109);
   const auto hashes = files.b3sum("");

@@ -30,7 +30,7 @@ void CanonicalHasher::raw(ByteView bytes) noexcept {
   if (bytes.size() > pending_.size() - used_) {
     flush();
     if (bytes.size() > pending_.size()) {
-      hasher_.update(bytes);
+      stream_->update(bytes);
       return;
     }
   }
@@ -39,7 +39,8 @@ void CanonicalHasher::raw(ByteView bytes) noexcept {
 }
 
 void CanonicalHasher::flush() noexcept {
-  hasher_.update(ByteView(pending_).first(used_));
+  if (!stream_) stream_.emplace(context_->hasher());
+  stream_->update(ByteView(pending_).first(used_));
   used_ = 0;
 }
 
@@ -83,8 +84,9 @@ void CanonicalHasher::spec(const ShardSpecRef& spec) noexcept {
 }
 
 base::Blake3Digest CanonicalHasher::finalize_32() noexcept {
+  if (!stream_) return context_->hash(ByteView(pending_).first(used_));
   flush();
-  return hasher_.finalize();
+  return stream_->finalize();
 }
 
 std::uint64_t CanonicalHasher::finalize_64() noexcept {
@@ -92,13 +94,13 @@ std::uint64_t CanonicalHasher::finalize_64() noexcept {
 }
 
 CanonicalHasher split_id_hasher() noexcept {
-  static const auto keyed = base::Blake3Hasher::deriving(kSplitIdDomain);
-  return CanonicalHasher(keyed);
+  static const base::Blake3Context context(kSplitIdDomain);
+  return CanonicalHasher(context);
 }
 
 CanonicalHasher op_payload_hasher() noexcept {
-  static const auto keyed = base::Blake3Hasher::deriving(kOpPayloadDomain);
-  return CanonicalHasher(keyed);
+  static const base::Blake3Context context(kOpPayloadDomain);
+  return CanonicalHasher(context);
 }
 
 ShardId derive_split_shard_id(const DerivedShardSource& source) noexcept {

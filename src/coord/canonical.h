@@ -12,9 +12,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "base/attributes.h"
 #include "base/blake3.h"
 #include "base/bytes.h"
 #include "coord/identity.h"
@@ -39,7 +41,9 @@ inline constexpr std::array kHashDomains{kSplitIdDomain, kOpPayloadDomain};
 // Collects short fields and hands them to the hash in one piece.
 class CanonicalHasher {
  public:
-  explicit CanonicalHasher(const base::Blake3Hasher& keyed) noexcept : hasher_(keyed) {}
+  // Borrows the context.
+  explicit CanonicalHasher(const base::Blake3Context& context CAD_LIFETIMEBOUND) noexcept
+      : context_(&context) {}
 
   void raw(ByteView bytes) noexcept;
   void u8(std::uint8_t value) noexcept;
@@ -53,11 +57,15 @@ class CanonicalHasher {
   [[nodiscard]] std::uint64_t finalize_64() noexcept;
 
  private:
+  static constexpr std::size_t kPendingMax = 1024;  // what a context hashes at once
+
   void flush() noexcept;
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only the first used_ bytes are read
-  std::array<std::byte, 192> pending_;
+
+  const base::Blake3Context* context_;
+  std::optional<base::Blake3Hasher> stream_;  // once there are more than kPendingMax bytes
   std::size_t used_ = 0;
-  base::Blake3Hasher hasher_;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only the first used_ bytes are read
+  std::array<std::byte, kPendingMax> pending_;
 };
 
 [[nodiscard]] CanonicalHasher split_id_hasher() noexcept;

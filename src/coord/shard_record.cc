@@ -18,19 +18,31 @@
 namespace cadastre::coord {
 namespace {
 
-// Whether any two op ids are equal. Compares a flat copy, which the compiler does in parallel.
-bool has_duplicate_ops(const OpLog& log) noexcept {
-  std::array<std::uint64_t, kOpLogCapacity> ids{};
-  std::size_t count = 0;
-  for (const OpLogEntry& entry : log)
-    ids[count++] = entry.op_id.raw();
-  bool duplicate = false;
-  for (std::size_t i = 1; i < count; ++i) {
-    const std::uint64_t id = ids[i];
-    for (std::size_t j = 0; j < i; ++j)
-      duplicate |= ids[j] == id;
+bool has_equal_pair(const OpLog& log) noexcept {
+  for (std::size_t i = 1; i < log.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (log.get(i)->op_id == log.get(j)->op_id) return true;
+    }
   }
-  return duplicate;
+  return false;
+}
+
+// Whether any two op ids are equal. Ids that fall on different bits of a small table are different,
+// which settles nearly all logs in one pass; the others are compared pair by pair.
+bool has_duplicate_ops(const OpLog& log) noexcept {
+  constexpr std::size_t kTableBits = 1024;
+  constexpr std::size_t kWordBits = 64;
+  constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+  std::array<std::uint64_t, kTableBits / kWordBits> seen{};
+  bool collided = false;
+  for (const OpLogEntry& entry : log) {
+    const std::uint64_t place = (entry.op_id.raw() * kSpread) >> (kWordBits - 10);
+    std::uint64_t& word = seen[place / kWordBits];
+    const std::uint64_t bit = std::uint64_t{1} << (place % kWordBits);
+    collided |= (word & bit) != 0;
+    word |= bit;
+  }
+  return collided && has_equal_pair(log);
 }
 
 bool is_time_ordered(const OpLog& log) noexcept {
