@@ -243,10 +243,12 @@ TEST(InlineVecSpill, HandsOverItsBlockWhenMoved) {
   SpillVec<std::string, 2> target{"x", "y", "z", "replaced"};
   target = std::move(source);
   EXPECT_EQ(target.data(), block);
-  EXPECT_TRUE(source.empty());  // NOLINT(bugprone-use-after-move): this is the promise.
+  // NOLINTBEGIN(bugprone-use-after-move,clang-analyzer-cplusplus.Move): this is the promise
+  EXPECT_TRUE(source.empty());
   EXPECT_EQ(source.capacity(), 2U);
   source.push_back("alive");
   EXPECT_EQ(source.front(), "alive");
+  // NOLINTEND(bugprone-use-after-move,clang-analyzer-cplusplus.Move)
 }
 
 TEST(InlineVecSpill, EqualsAnInlineVectorOfTheSameContent) {
