@@ -34,6 +34,8 @@ BackendFactory memory_factory() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Conformance, testing::Values(memory_factory()), name_of);
+INSTANTIATE_TEST_SUITE_P(Backends, BoundedConformance, testing::Values(memory_factory()), name_of);
+INSTANTIATE_TEST_SUITE_P(Backends, PlantedConformance, testing::Values(memory_factory()), name_of);
 
 }  // namespace
 }  // namespace cadastre::coord::conformance
