@@ -43,6 +43,7 @@ struct BackendFactory {
   std::string name;
   std::function<BackendUnderTest(const BackendOptions&)> open;
 
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
   friend void PrintTo(const BackendFactory& factory, std::ostream* out) { *out << factory.name; }
 };
 

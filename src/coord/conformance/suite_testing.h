@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -95,7 +96,7 @@ class Conformance : public testing::TestWithParam<BackendFactory> {
     ASSERT_TRUE(register_roots(roots));
   }
 
-  [[nodiscard]] CoordinationFacade& facade() { return *backend_.facade; }
+  [[nodiscard]] CoordinationFacade& facade() const { return *backend_.facade; }
   [[nodiscard]] const Introspection& introspection() const { return *backend_.introspection; }
   [[nodiscard]] AcquireScratch& scratch() { return *scratch_; }
 
@@ -105,7 +106,9 @@ class Conformance : public testing::TestWithParam<BackendFactory> {
     return {introspection().dump_shards(), introspection().dump_runs()};
   }
   [[nodiscard]] ShardDump shard(ShardId id = kShard) const { return in(world(), id); }
-  [[nodiscard]] RunRecord run(RunId id = kRun) { return facade().get_run(tenant_, id).value(); }
+  [[nodiscard]] RunRecord run(RunId id = kRun) const {
+    return facade().get_run(tenant_, id).value();
+  }
 
   // The record is what it was before the last operation, but for `edit`.
   template <std::invocable<ShardDump&> Edit>
@@ -213,28 +216,31 @@ class Conformance : public testing::TestWithParam<BackendFactory> {
 
   [[nodiscard]] const TenantId& tenant() const { return tenant_; }
   [[nodiscard]] const RunConfig& config() const { return config_; }
-  void plant(const ShardDump& shard) { backend_.plant(shard); }
+  void plant(const ShardDump& shard) const { backend_.plant(shard); }
 
  protected:
   void SetUp() override { open(); }
   void TearDown() override { introspection().verify(); }
 
  private:
-  template <class T>
-  static bool is_replay(const T& /*value*/) {
-    return false;
+  // Whether something happened now.
+  template <class T, class E>
+  static bool is_executed(const std::expected<T, E>& answer) {
+    return answer.has_value();
   }
-  template <class T>
-  static bool is_replay(const IdempotentOutcome<T>& value) {
-    return value.is_replay();
+  template <class T, class E>
+  static bool is_executed(const std::expected<IdempotentOutcome<T>, E>& answer) {
+    return answer && answer->is_executed();
   }
-
-  static bool is_replay(Outcome outcome) { return outcome == Outcome::kReplayed; }
+  template <class E>
+  static bool is_executed(const std::expected<Outcome, E>& answer) {
+    return answer && *answer == Outcome::kExecuted;
+  }
 
   template <class Answer>
   void hold_law(const Answer& answer, const Footprint& footprint) const {
     const World after = world();
-    if (!answer || is_replay(*answer)) {
+    if (!is_executed(answer)) {
       EXPECT_EQ(before_.shards, after.shards) << "a refusal or a replay changed a shard";
       EXPECT_TRUE(before_.runs == after.runs) << "a refusal or a replay changed a run";
       return;

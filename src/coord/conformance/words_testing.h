@@ -30,10 +30,12 @@ template <class E>
   requires requires(const E& error) {
     { to_text(error) } -> std::same_as<std::string>;
   }
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
 void PrintTo(const E& error, std::ostream* out) {
   *out << code_name(error) << " (" << to_text(error) << ")";
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
 inline void PrintTo(const ShardDump& shard, std::ostream* out) {
   *out << "shard " << shard.state.shard.raw() << " [" << base::to_hex(shard.start) << ", "
        << base::to_hex(shard.end) << ") " << name(shard.state.status) << " "
