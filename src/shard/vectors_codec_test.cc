@@ -11,6 +11,7 @@
 #include "shard/hint.h"
 #include "shard/hint_propagation.h"
 #include "shard/key_buf.h"
+#include "shard/vector_entry_testing.h"
 #include "shard/vectors_testing.h"
 
 namespace cadastre::shard {

@@ -18,6 +18,7 @@
 #include "shard/tuple_key.h"
 #include "shard/tuple_model_testing.h"
 #include "shard/typed_keys.h"
+#include "shard/vector_entry_testing.h"
 #include "shard/vectors_testing.h"
 
 namespace cadastre::shard {

@@ -3,19 +3,20 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
 #include "shard/cursor.h"
+#include "shard/cursor_names_testing.h"
 #include "shard/hexrun_testing.h"
 #include "shard/key_buf.h"
 #include "shard/shard_spec.h"
 #include "shard/spec_error.h"
 #include "shard/split_coverage.h"
 #include "shard/split_plan.h"
+#include "shard/vector_entry_testing.h"
 #include "shard/vectors_testing.h"
 
 namespace cadastre::shard {
@@ -63,25 +64,6 @@ Json to_json(const SplitError& error) {
     }
   }
   return json;
-}
-
-std::string_view verdict_name(CursorAdvance verdict) {
-  switch (verdict) {
-    case CursorAdvance::kForward: return "forward";
-    case CursorAdvance::kResetToNone: return "reset_to_none";
-    case CursorAdvance::kRegression: return "regression";
-  }
-  return "unknown";
-}
-
-std::string_view verdict_name(CursorBounds verdict) {
-  switch (verdict) {
-    case CursorBounds::kNoKey: return "no_key";
-    case CursorBounds::kInBounds: return "in_bounds";
-    case CursorBounds::kBelowRange: return "below_range";
-    case CursorBounds::kAboveRange: return "above_range";
-  }
-  return "unknown";
 }
 
 CursorUpdate cursor_at(const std::optional<base::Bytes>& key) {

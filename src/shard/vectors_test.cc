@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <fstream>
-#include <functional>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -15,48 +13,10 @@
 
 #include "base/bytes.h"
 #include "shard/hexrun_testing.h"
+#include "shard/vector_entry_testing.h"
 #include "shard/vectors_testing.h"
 
 namespace cadastre::shard {
-
-const Json& VectorEntry::at(const std::string& field) {
-  read_.insert(field);
-  return json_.at(field);
-}
-
-base::Bytes VectorEntry::bytes(const std::string& field) {
-  return hex(at(field).get<std::string>());
-}
-
-std::optional<base::Bytes> VectorEntry::optional_bytes(const std::string& field) {
-  if (at(field).is_null()) return std::nullopt;
-  return bytes(field);
-}
-
-std::string VectorEntry::text(const std::string& field) {
-  return at(field).get<std::string>();
-}
-
-std::uint64_t VectorEntry::number(const std::string& field) {
-  return to_number(at(field));
-}
-
-std::vector<std::string> VectorEntry::unread() const {
-  std::vector<std::string> left;
-  for (const auto& [field, value] : json_.items()) {
-    if (field != "id" && field != "note" && !read_.contains(field)) left.push_back(field);
-  }
-  return left;
-}
-
-void for_each_entry(const Json& group, const std::function<void(VectorEntry&)>& check) {
-  for (const Json& json : group) {
-    const testing::ScopedTrace trace(__FILE__, __LINE__, json.at("id").get<std::string>());
-    VectorEntry entry(json);
-    check(entry);
-    EXPECT_EQ(entry.unread(), std::vector<std::string>{});
-  }
-}
 
 std::size_t entry_count(const Json& group) {
   if (group.is_object() && group.contains("bytes")) return group.at("bytes").size();
@@ -75,10 +35,6 @@ std::vector<std::string> complaints(const Json& file, std::span<const std::strin
     if (!file.contains(std::string(name))) found.push_back(std::string(name) + " is missing");
   }
   return found;
-}
-
-std::uint64_t to_number(const Json& value) {
-  return value.is_string() ? std::stoull(value.get<std::string>()) : value.get<std::uint64_t>();
 }
 
 namespace {
@@ -176,7 +132,11 @@ TEST(VectorLoader, NamesAGroupThatTestsReadAndTheFileLacks) {
 }
 
 TEST(VectorLoader, NoticesFieldsThatACheckDoesNotRead) {
-  const Json json = {{"id", "XX-01"}, {"note", "free text"}, {"in", "61"}, {"out", nullptr}};
+  const Json json = {{"id", "XX-01"},
+                     {"note", "free text"},
+                     {"chosen", "free text"},
+                     {"in", "61"},
+                     {"out", nullptr}};
   VectorEntry entry(json);
   EXPECT_EQ(entry.unread(), (std::vector<std::string>{"in", "out"}));
   EXPECT_EQ(entry.bytes("in"), hex("61"));
