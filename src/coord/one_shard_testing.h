@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "base/bytes.h"
 #include "coord/backend.h"
 #include "coord/identity.h"
+#include "coord/identity_testing.h"
 #include "coord/lease.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/snapshot.h"
@@ -25,21 +25,6 @@
 namespace cadastre::coord::testing {
 
 using shard::testing::operator""_b;
-
-inline LogicalTime at(std::uint64_t time) {
-  return LogicalTime::from_raw(time);
-}
-inline OpId op(std::uint64_t id) {
-  return OpId::from_raw(id);
-}
-inline WorkerId worker(std::uint64_t id) {
-  return WorkerId::from_raw(id);
-}
-inline TenantId tenant_of(std::uint8_t byte) {
-  TenantId::Bytes bytes{};
-  bytes.fill(std::byte{byte});
-  return TenantId::from_bytes(bytes);
-}
 
 class OneShard : public ::testing::Test {
  public:
