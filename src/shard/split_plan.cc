@@ -101,7 +101,8 @@ char* format_to(char* first, char* last, const PlanError& error) noexcept {
     case Code::kNoSuccessor: return out.text("no key follows the cursor").end();
     case Code::kSplitPointOutOfBounds:
       return out.text("the split point is not inside the shard").end();
-    case Code::kMetadataUndecodable: return out.text("the parent's ").error(error.metadata).end();
+    case Code::kMetadataUndecodable:
+      return out.text("the parent's metadata: ").error(error.metadata).end();
     case Code::kHintPropagation:
       return out.text("child ").number(error.child_index).text(": ").error(error.propagation).end();
     case Code::kArena: return out.error(error.arena).end();
