@@ -7,7 +7,7 @@ A transcript is a row of blocks, each ended by an empty line. Lines with # are c
 its standard input, and behind ---- everything that came back:
 
   $ cadastre key --batch --hex         quoted as in a shell; in a word \\xNN is a byte and {a*9} nine letters
-  < {"op":"successor","key":"61"}      one line of standard input
+  < {"op":"successor","key":"61"}      one line of standard input, where {a*9} is nine letters too
   ----
   {"key":"6100"}                       one line of standard output
   ! {"error":{...}}                    one line of standard error
@@ -28,9 +28,12 @@ import sys
 SECONDS_MAX = 60
 
 
+def repeat(text):
+    return re.sub(rb"\{(.)\*(\d+)\}", lambda match: match.group(1) * int(match.group(2)), text)
+
+
 def expand(word):
-    word = re.sub(rb"\{(.)\*(\d+)\}", lambda match: match.group(1) * int(match.group(2)), word)
-    return re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes([int(match.group(1), 16)]), word)
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes([int(match.group(1), 16)]), repeat(word))
 
 
 def words(line):
@@ -53,7 +56,7 @@ def shown(prefix, output):
 
 
 def run(binary, folder, command, given):
-    done = subprocess.run([os.fsencode(binary), *words(command)], input=given.encode(), capture_output=True,
+    done = subprocess.run([os.fsencode(binary), *words(command)], input=repeat(given.encode()), capture_output=True,
                           cwd=folder, timeout=SECONDS_MAX, check=False)
     result = shown("", done.stdout) + shown("! ", done.stderr)
     if done.returncode != 0:

@@ -1,15 +1,17 @@
 #include "cli/command_error.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "cli/json_text.h"
 #include "cli/key_text.h"
-#include "cli/limits.h"
 #include "cli/options.h"
 
 namespace cadastre::cli {
@@ -30,6 +32,17 @@ std::string_view retry_name(Retry retry) noexcept {
 
 std::string reason(int error) {
   return std::error_code(error, std::generic_category()).message();
+}
+
+void append_field(std::string& line, const ErrorField& field) {
+  line += ',';
+  append_json_string(line, field.name);
+  line += ':';
+  if (const auto* const number = std::get_if<std::uint64_t>(&field.value)) {
+    append_json_u64(line, *number);
+  } else {
+    append_json_string(line, std::get<std::string_view>(field.value));
+  }
 }
 
 }  // namespace
@@ -54,8 +67,8 @@ CommandError not_json(std::string_view where) {
   return {"not_json", fmt::format("{} is not JSON", where)};
 }
 
-CommandError line_too_long() {
-  return {"line_too_long", fmt::format("the line exceeds {} bytes", kBatchLineBytesMax)};
+CommandError line_too_long(std::size_t bytes_max) {
+  return {"line_too_long", fmt::format("the line exceeds {} bytes", bytes_max)};
 }
 
 CommandError cannot_read(std::string_view what, int error) {
@@ -85,6 +98,8 @@ std::string error_line(const CommandError& error, Format format) {
   append_json_string(line, detail);
   line += R"(,"retry":)";
   append_json_string(line, retry_name(error.retry));
+  for (const ErrorField& field : error.fields)
+    append_field(line, field);
   line += "}}";
   return line;
 }

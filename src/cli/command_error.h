@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "cli/limits.h"
 #include "cli/options.h"
@@ -23,10 +25,19 @@ enum class Retry : std::uint8_t {
   kLater,
 };
 
+// What a program may want to know beyond the code: an epoch, a deadline, a status.
+struct ErrorField {
+  std::string_view name;                                // with static lifetime
+  std::variant<std::uint64_t, std::string_view> value;  // a text has static lifetime
+
+  friend bool operator==(const ErrorField&, const ErrorField&) = default;
+};
+
 struct CommandError {
   std::string code;    // snake case
   std::string detail;  // one sentence
   Retry retry = Retry::kNever;
+  std::vector<ErrorField> fields = {};  // for JSON; the detail says the same to people
 
   friend bool operator==(const CommandError&, const CommandError&) = default;
 };
@@ -36,7 +47,7 @@ struct CommandError {
 [[nodiscard]] CommandError bad_hex(std::string_view what);    // `what` is no hexadecimal
 [[nodiscard]] CommandError not_utf8(std::string_view what);   // asks for --hex
 [[nodiscard]] CommandError not_json(std::string_view where);  // the line at `where`
-[[nodiscard]] CommandError line_too_long();                   // above kBatchLineBytesMax
+[[nodiscard]] CommandError line_too_long(std::size_t bytes_max);
 [[nodiscard]] CommandError cannot_read(std::string_view what, int error);  // error: of errno
 [[nodiscard]] CommandError cannot_write(int error);
 

@@ -1,6 +1,7 @@
 #include "cli/command_error.h"
 
 #include <cerrno>
+#include <cstdint>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +44,18 @@ TEST(CommandError, IsOneJsonObjectOrOneSentence) {
   EXPECT_EQ(error_line(error, Format::kJson),
             R"({"error":{"code":"some_code","detail":"a \"quoted\" detail","retry":"later"}})");
   EXPECT_EQ(error_line(error, Format::kHuman), "cadastre: some_code: a \"quoted\" detail");
+}
+
+TEST(CommandError, HasItsFieldsBehindTheRestInJson) {
+  const CommandError error{
+      "some_code",
+      "a detail",
+      Retry::kNever,
+      {{"deadline", std::uint64_t{110}}, {"fence", std::uint64_t{1} << 60}, {"status", "parked"}}};
+  EXPECT_EQ(error_line(error, Format::kJson),
+            R"({"error":{"code":"some_code","detail":"a detail","retry":"never","deadline":110,)"
+            R"("fence":"1152921504606846976","status":"parked"}})");
+  EXPECT_EQ(error_line(error, Format::kHuman), "cadastre: some_code: a detail");
 }
 
 TEST(CommandError, ShowsNoRawControlOrBrokenBytes) {

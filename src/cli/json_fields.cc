@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,6 +33,14 @@ Result<const json*, CommandError> find(const json& object, const char* name) {
 
 std::string field_name(const char* name) {
   return fmt::format("the field \"{}\"", name);
+}
+
+// The field as an array, which it is.
+Result<const json::array_t*, CommandError> find_list(const json& object, const char* name) {
+  const json* const field = CAD_TRY(find(object, name));
+  const auto* const list = field->get_ptr<const json::array_t*>();
+  if (list == nullptr) return base::fail(bad_request(field_name(name) + " is not an array"));
+  return list;
 }
 
 // The line as a tree of at most kJsonDepthMax levels. What is deeper is checked and dropped.
@@ -90,6 +99,42 @@ Result<JsonFields, CommandError> JsonFields::object(const char* name) const {
   const json* const field = CAD_TRY(find(*object_, name));
   if (!field->is_object()) return base::fail(bad_request(field_name(name) + " is not an object"));
   return JsonFields(*field);
+}
+
+Result<bool, CommandError> JsonFields::flag(const char* name) const {
+  const json* const field = CAD_TRY(find(*object_, name));
+  if (!field->is_boolean()) {
+    return base::fail(bad_request(field_name(name) + " is neither true nor false"));
+  }
+  return field->get<bool>();
+}
+
+Result<std::vector<JsonFields>, CommandError> JsonFields::objects(const char* name) const {
+  const json::array_t* const list = CAD_TRY(find_list(*object_, name));
+  std::vector<JsonFields> objects;
+  objects.reserve(list->size());
+  for (const json& element : *list) {
+    if (!element.is_object()) {
+      return base::fail(bad_request(field_name(name) + " has an element that is not an object"));
+    }
+    objects.emplace_back(element);
+  }
+  return objects;
+}
+
+Result<std::vector<base::Bytes>, CommandError> JsonFields::keys(const char* name,
+                                                                KeyForm form) const {
+  const json::array_t* const list = CAD_TRY(find_list(*object_, name));
+  std::vector<base::Bytes> keys;
+  keys.reserve(list->size());
+  for (const json& element : *list) {
+    const auto* const text = element.get_ptr<const json::string_t*>();
+    if (text == nullptr) {
+      return base::fail(bad_request(field_name(name) + " has an element that is not a string"));
+    }
+    keys.push_back(CAD_TRY(parse_key(*text, form, field_name(name))));
+  }
+  return keys;
 }
 
 bool JsonFields::has(const char* name) const {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -33,7 +34,11 @@ class JsonFields {
   [[nodiscard]] Result<std::uint64_t, CommandError> u64(const char* name) const;
   [[nodiscard]] Result<base::Bytes, CommandError> hex(const char* name) const;
   [[nodiscard]] Result<base::Bytes, CommandError> key(const char* name, KeyForm form) const;
+  [[nodiscard]] Result<bool, CommandError> flag(const char* name) const;
   [[nodiscard]] Result<JsonFields, CommandError> object(const char* name) const;
+  [[nodiscard]] Result<std::vector<JsonFields>, CommandError> objects(const char* name) const;
+  [[nodiscard]] Result<std::vector<base::Bytes>, CommandError> keys(const char* name,
+                                                                    KeyForm form) const;
 
   // An absent field and a null one are alike for those that may be absent.
   [[nodiscard]] bool has(const char* name) const;

@@ -96,6 +96,12 @@ std::string visible_text(std::string_view text) {
   return visible;
 }
 
+std::string bound_text(base::ByteView key, KeyForm form) {
+  if (key.empty()) return "-";
+  if (form == KeyForm::kHex) return base::to_hex(key);
+  return visible_text(base::as_text(key));
+}
+
 std::size_t column_count(std::string_view text) noexcept {
   const auto starts_code_point = [](char letter) {
     return (static_cast<unsigned char>(letter) & 0xc0U) != 0x80U;

@@ -43,6 +43,9 @@ void append_key(std::string& out, base::ByteView key, KeyForm form);
 // For a terminal: control characters, backslashes and bytes that are no UTF-8 as \xNN.
 [[nodiscard]] std::string visible_text(std::string_view text);
 
+// A key as a table shows it; "-" for an empty one, which is an open side of a range.
+[[nodiscard]] std::string bound_text(base::ByteView key, KeyForm form);
+
 // How many columns UTF-8 text takes, one for each code point.
 [[nodiscard]] std::size_t column_count(std::string_view text) noexcept;
 

@@ -12,11 +12,15 @@ namespace cadastre::cli {
 // A request, or a line of a file. A longer one is refused unread; a batch goes on behind it.
 inline constexpr std::size_t kBatchLineBytesMax = std::size_t{1} << 20;
 
+// A request to coordination, which may hold a whole manifest. The tree of a hostile one takes some
+// twenty times its bytes, for as long as the request lasts.
+inline constexpr std::size_t kCoordLineBytesMax = std::size_t{8} << 20;
+
 inline constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // one read(2)
 inline constexpr std::size_t kWriteBytes = std::size_t{64}
                                            << 10;  // answers collected for a write(2)
 
-// Nesting of a request's JSON. Requests need two levels; what is deeper is refused, not stored.
+// Nesting of a request's JSON. Requests need three levels; what is deeper is refused, not stored.
 inline constexpr int kJsonDepthMax = 16;
 
 // The largest integer that every JSON reader holds exactly; larger ones are printed as strings.
@@ -33,6 +37,8 @@ static_assert(
     18 * shard::kMaxKeySize + 2 * (shard::kMaxMetadataSize + shard::kMaxTokenSize) <
         kBatchLineBytesMax,
     "the longest legal shard fits a line, each byte of its three keys written as \\u00XX");
+static_assert(shard::kMaxInitialShards * 512 < kCoordLineBytesMax,
+              "a full manifest of row keys and hints fits one request");
 static_assert(kReadBytes <= kBatchLineBytesMax, "one read never exceeds a line's bound");
 
 }  // namespace cadastre::cli

@@ -15,14 +15,19 @@
 
 namespace cadastre::cli {
 
-LineReader::LineReader(int descriptor, std::function<void()> before_wait)
-    : descriptor_(descriptor), before_wait_(std::move(before_wait)), buffer_(kReadBytes) {}
+LineReader::LineReader(int descriptor,
+                       std::function<void()> before_wait,
+                       std::size_t line_bytes_max)
+    : descriptor_(descriptor),
+      before_wait_(std::move(before_wait)),
+      line_bytes_max_(line_bytes_max),
+      buffer_(kReadBytes) {}
 
 LineRead LineReader::next() {
   std::size_t searched = 0;
   while (true) {
     const std::size_t found = unread().find('\n', searched);
-    if (std::min(found, end_ - begin_) > kBatchLineBytesMax) return skip_line();
+    if (std::min(found, end_ - begin_) > line_bytes_max_) return skip_line();
     if (found != std::string_view::npos) {
       const std::string_view text = unread().substr(0, found);
       begin_ += found + 1;

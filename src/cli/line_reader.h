@@ -1,4 +1,4 @@
-// LineReader: lines of a file descriptor, of at most kBatchLineBytesMax bytes each.
+// LineReader: lines of a file descriptor, of a bounded length each.
 //
 // Before each read(2), which may wait for more input, it calls `before_wait`: a batch flushes its
 // answers there, so that whoever writes one request and waits for its answer gets it. Memory is
@@ -11,6 +11,8 @@
 #include <functional>
 #include <string_view>
 #include <vector>
+
+#include "cli/limits.h"
 
 namespace cadastre::cli {
 
@@ -29,9 +31,11 @@ struct LineRead {
 
 class LineReader {
  public:
-  // Borrows the descriptor.
+  // Borrows the descriptor. `line_bytes_max` is the longest line that is handed out.
   explicit LineReader(int descriptor) : LineReader(descriptor, [] {}) {}
-  LineReader(int descriptor, std::function<void()> before_wait);
+  LineReader(int descriptor,
+             std::function<void()> before_wait,
+             std::size_t line_bytes_max = kBatchLineBytesMax);
 
   [[nodiscard]] LineRead next();
 
@@ -52,6 +56,7 @@ class LineReader {
 
   int descriptor_;
   std::function<void()> before_wait_;
+  std::size_t line_bytes_max_;
   std::vector<char> buffer_;  // unread bytes are [begin_, end_)
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

@@ -23,19 +23,12 @@ constexpr std::string_view kId = "id";
 constexpr std::string_view kStart = "start";
 constexpr std::string_view kEnd = "end";
 constexpr std::string_view kMetadata = "metadata";
-constexpr std::string_view kOpen = "-";  // an unbounded side
 
 void append_json_key(std::string& out, base::ByteView key, KeyForm keys) {
   if (keys == KeyForm::kText) return append_json_string(out, base::as_text(key));
   out += '"';
   base::append_hex(out, key);
   out += '"';
-}
-
-std::string bound_text(base::ByteView key, KeyForm keys) {
-  if (key.empty()) return std::string(kOpen);
-  if (keys == KeyForm::kHex) return base::to_hex(key);
-  return visible_text(base::as_text(key));
 }
 
 void append_cell(std::string& out, std::string_view text, std::size_t columns) {

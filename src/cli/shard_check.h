@@ -1,8 +1,4 @@
-// Reads shards as `shard plan` prints them and holds them against the rules of a manifest.
-//
-// Of each line the fields `id`, `start`, `end` and, where present, `metadata`, `last_key` and
-// `token` count; others, `hint` among them, are ignored. Lines beyond a manifest's limit are
-// counted and not kept.
+// Holds shards as `shard plan` prints them against the rules of a manifest.
 
 #pragma once
 

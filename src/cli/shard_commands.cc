@@ -1,9 +1,5 @@
 #include "cli/shard_commands.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/command_choice.h"
 #include "cli/command_error.h"
+#include "cli/input_file.h"
 #include "cli/key_text.h"
 #include "cli/options.h"
 #include "cli/plan_text.h"
@@ -122,12 +119,8 @@ Result<void, CommandError> plan_rows(const ShardArguments& arguments, Context& c
 }
 
 Result<void, CommandError> check_file(const ShardArguments& arguments, Context& context) {
-  const bool from_input = arguments.file == "-";
-  const int file =
-      from_input ? context.input : ::open(arguments.file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return base::fail(cannot_read(arguments.file, errno));
-  const auto shards = check_manifest(file, context.options.form.keys);
-  if (!from_input) ::close(file);
+  const InputFile file = CAD_TRY(InputFile::open(arguments.file, context.input));
+  const auto shards = check_manifest(file.descriptor(), context.options.form.keys);
   if (!shards) return base::fail(shards.error());
   context.out.line(valid_answer(*shards, context.options.form.format));
   return {};
