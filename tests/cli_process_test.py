@@ -161,12 +161,12 @@ class CliProcess(unittest.TestCase):
         version = json.loads(done.stdout)
         self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
         self.assertTrue(version["commit"] and version["compiler"])
-        self.assertEqual((version["engines"], version["backends"]), ([], []))
+        self.assertEqual((version["engines"], version["backends"]), ([], ["memory"]))
         done = subprocess.run([BINARY, "--version"], capture_output=True, text=True, env=ENVIRONMENT,
                               timeout=SECONDS_MAX, check=True)
         self.assertIn(f"cadastre {version['version']} (commit {version['commit']}, {version['compiler']})",
                       done.stdout)
-        self.assertIn("engines: none, backends: none", done.stdout)
+        self.assertIn("engines: none, backends: memory", done.stdout)
 
 
 if __name__ == "__main__":

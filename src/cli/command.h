@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "cli/command_error.h"
 #include "cli/options.h"
@@ -21,7 +23,9 @@ using base::Result;
 struct Context {
   Options options;
   Output& out;
-  int input = -1;  // the descriptor of standard input
+  int input;  // the descriptor of standard input
+  const base::Clock& clock;
+  base::Random& random;
 };
 
 // On an error, nothing has been printed, except by a batch.

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/command_error.h"
+#include "cli/coord_commands.h"
 #include "cli/hint_commands.h"
 #include "cli/key_commands.h"
 #include "cli/options.h"
@@ -43,7 +44,8 @@ struct Flags {
 void add_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--json", flags.json, "one JSON object per line");
   app.add_flag("--hex", flags.hex, "keys are hexadecimal, in and out");
-  app.add_flag("--batch", flags.batch, "key, hint: one JSON request per line of standard input");
+  app.add_flag("--batch", flags.batch,
+               "key, hint, coord: one JSON request per line of standard input");
   app.add_flag("--version", flags.version, "version, commit, compiler, engines and backends");
   app.footer(
       "Values that start with - follow --. Exit status: 0 success, 1 refused, 2 wrong usage.");
@@ -93,9 +95,11 @@ Result<void, CommandError> parse_and_run(
   KeyArguments key_arguments;
   HintArguments hint_arguments;
   ShardArguments shard_arguments;
+  CoordArguments coord_arguments;
   add_key_commands(app, key_arguments, chosen);
   add_hint_commands(app, hint_arguments, chosen);
   add_shard_commands(app, shard_arguments, chosen);
+  add_coord_commands(app, coord_arguments, chosen);
   try {
     std::ranges::reverse(arguments);  // As CLI11 wants them.
     app.parse(std::move(arguments));

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "cli/command.h"
 #include "cli/command_error.h"
 #include "cli/command_line.h"
@@ -34,9 +36,11 @@ int run(int argc, char** argv) {
   std::vector<std::string> arguments = with_empty_values(all.subspan(all.empty() ? 0 : 1));
   const Format format = format_asked_for(arguments);
   Output out(STDOUT_FILENO);
+  const base::SystemClock clock;
+  base::OsSeededRandom random;
   const auto result =
       parse_and_run(std::move(arguments), [&](const Options& options, const Command& command) {
-        Context context{options, out, STDIN_FILENO};
+        Context context{options, out, STDIN_FILENO, clock, random};
         return command(context);
       });
   out.flush();

@@ -23,7 +23,7 @@ constexpr std::string_view kCompiler = "g++ " __VERSION__;
 
 std::string version_answer(Format format) {
   if (format == Format::kHuman) {
-    return fmt::format("cadastre {} (commit {}, {})\nengines: none, backends: none", kVersion,
+    return fmt::format("cadastre {} (commit {}, {})\nengines: none, backends: memory", kVersion,
                        kCommit, kCompiler);
   }
   std::string line = R"({"version":)";
@@ -32,7 +32,7 @@ std::string version_answer(Format format) {
   append_json_string(line, kCommit);
   line += R"(,"compiler":)";
   append_json_string(line, kCompiler);
-  line += R"(,"engines":[],"backends":[]})";
+  line += R"(,"engines":[],"backends":["memory"]})";
   return line;
 }
 
