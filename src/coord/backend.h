@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/function_ref.h"
 #include "base/result.h"
 #include "coord/decide_split.h"
 #include "coord/errors.h"
@@ -246,6 +247,9 @@ class Introspection {
   Introspection() = default;
   virtual ~Introspection() = default;
 
+  // Each record without a copy: by tenant and run, within a run by start key and id. `visit` calls
+  // nothing of the backend and keeps no view.
+  virtual void visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const = 0;
   [[nodiscard]] virtual std::vector<ShardDump> dump_shards() const = 0;
   [[nodiscard]] virtual std::vector<RunRecord> dump_runs() const = 0;
   // Aborts unless every invariant, index and counter agrees with a full recount.

@@ -21,6 +21,7 @@
 
 #include "base/attributes.h"
 #include "base/byte_slab.h"
+#include "base/function_ref.h"
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/decide_shard.h"
@@ -158,6 +159,7 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
       WorkerId worker,
       AcquireScratch& out) override;
 
+  void visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const override;
   [[nodiscard]] std::vector<ShardDump> dump_shards() const override;
   [[nodiscard]] std::vector<RunRecord> dump_runs() const override;
   void verify() const override;

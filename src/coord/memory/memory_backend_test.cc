@@ -14,6 +14,7 @@
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
+#include "coord/shard_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
@@ -141,6 +142,17 @@ TEST_F(Timeline, ShowsNoRecordOfAnotherTenant) {  // SEC-1
   EXPECT_EQ(backend_.get_shard(TenantId(), kKey).error(), ShardNotFound{kKey});
   const ShardKey other{kKey.run, ShardId::from_raw(11)};
   EXPECT_EQ(backend_.get_shard(tenant_, other).error(), ShardNotFound{other});
+}
+
+TEST_F(Timeline, VisitsTheRecordsThatItDumps) {
+  const Lease lease = acquire(10, 1)->lease;
+  const auto residual = *SplitResidualPlan::try_make(ShardSpecRef::must_make("a"_b, "m"_b),
+                                                     ShardSpecRef::must_make("m"_b, "z"_b));
+  ASSERT_TRUE(backend_.split_residual(at(11), tenant_, lease, residual, op(2)));
+  std::vector<ShardDump> visited;
+  backend_.visit_shards([&](const ShardRecordView& record) { visited.push_back(dump(record)); });
+  EXPECT_EQ(visited.size(), 2U);
+  EXPECT_EQ(visited, backend_.dump_shards());  // the roots come first in both orders
 }
 
 }  // namespace

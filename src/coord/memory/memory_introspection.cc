@@ -7,6 +7,7 @@
 
 #include "base/byte_slab.h"
 #include "base/check.h"
+#include "base/function_ref.h"
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/identity.h"
@@ -27,6 +28,17 @@ std::vector<const MemoryBackend::Tenant*> MemoryBackend::tenants_in_order() cons
     tenants.push_back(tenant.get());
   std::ranges::sort(tenants, {}, [](const Tenant* tenant) { return tenant->id; });
   return tenants;
+}
+
+void MemoryBackend::visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const {
+  for (const Tenant* tenant : tenants_in_order()) {
+    for (const auto& [id, run] : tenant->runs) {
+      run->visit([&](Number number) {
+        visit(view_of(number));
+        return true;
+      });
+    }
+  }
 }
 
 std::vector<ShardDump> MemoryBackend::dump_shards() const {
