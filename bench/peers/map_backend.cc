@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/endian.h"
+#include "base/function_ref.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "coord/backend.h"
@@ -509,6 +510,18 @@ Result<std::size_t, InfraError> MapBackend::gc_terminal_runs(const TenantId& ten
     ++forgotten;
   }
   return forgotten;
+}
+
+void MapBackend::visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const {
+  const MutexLock lock(mutex_);
+  std::vector<const Shard*> sorted;
+  for (const auto& [key, shard] : shards_)
+    sorted.push_back(&shard);
+  std::ranges::stable_sort(sorted, {}, [](const Shard* shard) {
+    return std::tie(shard->state.tenant, shard->state.run, shard->start);
+  });
+  for (const Shard* shard : sorted)
+    visit(shard->view());
 }
 
 std::vector<ShardDump> MapBackend::dump_shards() const {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "coord/backend.h"
@@ -163,6 +164,7 @@ class MapBackend final : public coord::CoordinationFacade, public coord::Introsp
       coord::WorkerId worker,
       coord::AcquireScratch& out) override;
 
+  void visit_shards(base::FunctionRef<void(const coord::ShardRecordView&)> visit) const override;
   [[nodiscard]] std::vector<coord::ShardDump> dump_shards() const override;
   [[nodiscard]] std::vector<coord::RunRecord> dump_runs() const override;
   void verify() const override;
