@@ -1,6 +1,7 @@
 // Group B, first part: deadlines, retries at the edge of the log, parking, completion.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -19,7 +20,7 @@
 #include "coord/op_log.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

@@ -13,7 +13,7 @@
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/run_record.h"
-#include "shard/manifest.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

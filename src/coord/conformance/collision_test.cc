@@ -15,6 +15,7 @@
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/states.h"
+#include "shard/bytes_testing.h"
 #include "shard/split_coverage.h"
 
 namespace cadastre::coord::conformance {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,9 +12,9 @@
 #include "coord/conformance/suite_testing.h"
 #include "coord/conformance/words_testing.h"
 #include "coord/errors.h"
-#include "coord/identity.h"
 #include "coord/lease.h"
-#include "shard/cursor.h"
+#include "coord/shard_record.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

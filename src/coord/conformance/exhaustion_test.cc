@@ -5,21 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "coord/backend.h"
 #include "coord/conformance/suite_testing.h"
 #include "coord/conformance/words_testing.h"
+#include "coord/decide_split.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
-#include "shard/split_plan.h"
+#include "coord/shard_record.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

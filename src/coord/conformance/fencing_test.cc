@@ -14,8 +14,7 @@
 #include "coord/lease.h"
 #include "coord/op_log.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/split_plan.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

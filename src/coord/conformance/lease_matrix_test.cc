@@ -16,8 +16,9 @@
 #include "coord/lease.h"
 #include "coord/lease_rules.h"
 #include "coord/outcome.h"
+#include "coord/shard_record.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

@@ -12,17 +12,16 @@
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/conformance/words_testing.h"
+#include "coord/decide_split.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
-#include "coord/lease.h"
 #include "coord/lease_rules.h"
 #include "coord/one_of.h"
 #include "coord/outcome.h"
 #include "coord/shard_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/split_plan.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -18,8 +17,7 @@
 #include "coord/progress.h"
 #include "coord/shard_summary.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

@@ -20,6 +20,7 @@
 #include "coord/op_log.h"
 #include "coord/run_record.h"
 #include "coord/states.h"
+#include "shard/bytes_testing.h"
 #include "shard/cursor.h"
 #include "shard/manifest.h"
 #include "shard/spec_error.h"

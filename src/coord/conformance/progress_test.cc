@@ -10,15 +10,14 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "coord/backend.h"
 #include "coord/conformance/suite_testing.h"
 #include "coord/conformance/words_testing.h"
-#include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
-#include "coord/run_record.h"
+#include "coord/shard_record.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "coord/backend.h"
 #include "coord/conformance/suite_testing.h"
 #include "coord/conformance/words_testing.h"
 #include "coord/errors.h"
@@ -16,7 +17,7 @@
 #include "coord/run_creation.h"
 #include "coord/run_record.h"
 #include "coord/states.h"
-#include "shard/manifest.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 namespace {

@@ -19,10 +19,8 @@
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/limits.h"
-#include "coord/states.h"
-#include "shard/cursor.h"
+#include "shard/bytes_testing.h"
 #include "shard/split_coverage.h"
-#include "shard/split_plan.h"
 
 namespace cadastre::coord::conformance {
 namespace {

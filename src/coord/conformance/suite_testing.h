@@ -19,26 +19,22 @@
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/bytes.h"
 #include "coord/backend.h"
 #include "coord/conformance/backend_factory_testing.h"
 #include "coord/conformance/words_testing.h"
+#include "coord/decide_split.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
-#include "coord/op_log.h"
 #include "coord/outcome.h"
 #include "coord/run_record.h"
 #include "coord/shard_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
-#include "shard/split_plan.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord::conformance {
 

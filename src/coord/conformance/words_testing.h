@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "coord/backend.h"
+#include "coord/decide_split.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
