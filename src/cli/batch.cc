@@ -18,8 +18,6 @@
 namespace cadastre::cli {
 namespace {
 
-constexpr std::string_view kNotJson = "not_json";
-
 void print(Output& out, const Result<std::string, CommandError>& answer) {
   out.line(answer ? *answer : error_line(answer.error(), Format::kJson));
 }
@@ -27,7 +25,7 @@ void print(Output& out, const Result<std::string, CommandError>& answer) {
 // Prints the answer, unless the line ends the batch.
 Result<void, CommandError> take_answer(const Result<std::string, CommandError>& result,
                                        Output& out) {
-  if (!result && result.error().code == kNotJson) return base::fail(result.error());
+  if (!result && result.error().code == kNotJsonCode) return base::fail(result.error());
   print(out, result);
   return {};
 }

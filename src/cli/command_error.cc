@@ -64,7 +64,7 @@ CommandError not_utf8(std::string_view what) {
 }
 
 CommandError not_json(std::string_view where) {
-  return {"not_json", fmt::format("{} is not JSON", where)};
+  return {std::string(kNotJsonCode), fmt::format("{} is not JSON", where)};
 }
 
 CommandError line_too_long(std::size_t bytes_max) {

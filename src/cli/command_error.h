@@ -42,6 +42,9 @@ struct CommandError {
   friend bool operator==(const CommandError&, const CommandError&) = default;
 };
 
+// Of a line that is no JSON at all; it ends a batch.
+inline constexpr std::string_view kNotJsonCode = "not_json";
+
 [[nodiscard]] CommandError usage_error(std::string detail);   // exit status 2
 [[nodiscard]] CommandError bad_request(std::string detail);   // a field is wrong
 [[nodiscard]] CommandError bad_hex(std::string_view what);    // `what` is no hexadecimal

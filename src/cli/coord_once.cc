@@ -118,7 +118,10 @@ Result<coord::WorkerId, CommandError> worker_of(const CoordCall& call) {
 
 Result<coord::Lease, CommandError> lease_of(const CoordCall& call) {
   const auto line = JsonLine::parse(call.arguments.lease);
-  if (!line) return base::fail(at("--lease", line.error()));
+  if (!line) {
+    const bool is_json = line.error().code != kNotJsonCode;
+    return base::fail(is_json ? at("--lease", line.error()) : not_json("--lease"));
+  }
   auto lease = parse_lease(line->fields(), call.caller.tenant);
   if (!lease) return base::fail(at("--lease", std::move(lease).error()));
   return *lease;
