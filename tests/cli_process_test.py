@@ -147,7 +147,13 @@ class CliProcess(unittest.TestCase):
     def test_every_command_has_help_with_an_example(self):
         commands = ["key", "key successor", "key prefix-end", "key midpoint", "key balanced", "key encode-row",
                     "key decode-row", "hint", "hint encode", "hint encode range", "hint encode prefix",
-                    "hint encode manifest", "hint decode", "hint propagate", "shard", "shard plan", "shard check"]
+                    "hint encode manifest", "hint decode", "hint propagate", "shard", "shard plan", "shard check",
+                    "coord", "coord run", "coord run create", "coord run register", "coord run show",
+                    "coord run list", "coord run complete", "coord run fail", "coord run cancel", "coord run gc",
+                    "coord shard", "coord shard list", "coord shard claim", "coord shard acquire",
+                    "coord shard renew", "coord shard checkpoint", "coord shard complete", "coord shard release",
+                    "coord shard park", "coord shard unpark", "coord shard split-replace",
+                    "coord shard split-residual"]
         for command in commands:
             done = subprocess.run([BINARY, *command.split(), "--help"], capture_output=True, text=True,
                                   env=ENVIRONMENT, timeout=SECONDS_MAX, check=True)

@@ -107,8 +107,7 @@ void add_run_commands(CLI::App& group, CoordArguments& arguments, Command& chose
   add_run_create(runs);
   runs.add_of_run("register",
                   "Gives a run its shards, once\n"
-                  "Example: cadastre shard plan --start a --end z --count 4 --json |\n"
-                  "         cadastre coord run register 1 - --backend HOST:PORT",
+                  "Example: cadastre coord run register 1 plan.jsonl --backend HOST:PORT",
                   once_run_register)
       .add_option("FILE", arguments.file,
                   "lines of `shard plan --json`, or - for standard input; without ids they are "
@@ -255,6 +254,12 @@ void add_coord_commands(CLI::App& app, CoordArguments& arguments, Command& chose
     return run_coord_batch(arguments, context);
   });
   add_coord_options(coord, arguments);
+  // Inherited by every command below.
+  coord.footer(
+      "All coord commands take --backend, --tenant or --tenant-id, --now and --op-id: see cadastre "
+      "coord --help.\n"
+      "The memory backend forgets everything when the command ends; it is for --batch.\n" +
+      coord.get_footer());
   add_run_commands(add_group(coord, "run",
                              "Runs: one pass over a data source\n"
                              "Example: cadastre coord run show 1 --backend HOST:PORT",
