@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -158,17 +159,39 @@ bool has_duplicates(std::vector<ShardId> ids) {
   return std::ranges::adjacent_find(ids) != ids.end();
 }
 
+bool has_duplicates(const SpawnedView& spawned) {
+  std::vector<ShardId> ids;
+  ids.reserve(spawned.size());
+  for (std::size_t i = 0; i < spawned.size(); ++i)
+    ids.push_back(spawned[i]);
+  return has_duplicates(std::move(ids));
+}
+
+bool is_storable(const CursorUpdate& cursor) noexcept {
+  const auto fits = [](std::optional<ByteView> bytes, std::size_t max) {
+    return !bytes || bytes->size() <= max;
+  };
+  return fits(cursor.last_key(), kMaxKeySize) && fits(cursor.token(), kMaxTokenSize);
+}
+
+// Whether every entry has a hash and a time.
+template <class Log>
+bool is_storable(const Log& log) noexcept {
+  return std::ranges::all_of(log, [](const auto& entry) {
+    return entry.payload_hash != 0 && entry.executed_at != LogicalTime();
+  });
+}
+
 // What any stored shard must satisfy, whoever wrote it.
 Result<void, DecodeError> check_shard(const ShardDump& shard) {
   const auto spec = ShardSpecRef::unchecked(shard.start, shard.end, shard.metadata);
   if (!shard::validate(spec)) return error(Code::kInvalidSpec);
-  if (shard.last_key.size() > kMaxKeySize || shard.token.size() > kMaxTokenSize) {
-    return error(Code::kInvalidCursor);
-  }
   if (shard.last_key.empty() && !shard.token.empty()) return violation("a token has a last key");
-  if (has_duplicates(shard.spawned)) return violation("spawned shards are distinct");
   base::Bytes scratch;
-  const auto held = check_invariants(view_of(shard, scratch));
+  const ShardRecordView record = view_of(shard, scratch);
+  if (!is_storable(record.cursor)) return error(Code::kInvalidCursor);
+  if (has_duplicates(record.spawned)) return violation("spawned shards are distinct");
+  const auto held = check_invariants(record);
   if (!held) return violation(held.error().text);
   return {};
 }
@@ -188,6 +211,9 @@ ShardRecordView view_of(const ShardDump& record, base::Bytes& spawned_scratch) {
 base::Bytes encode(const ShardRecordView& record) {
   assert_invariants(record);
   CAD_CHECK(shard::validate(record.spec).has_value(), "a stored spec is valid");
+  CAD_CHECK(is_storable(record.cursor), "a stored cursor has a legal size");
+  CAD_CHECK(!has_duplicates(record.spawned), "stored spawned shards are distinct");
+  CAD_CHECK(is_storable(record.state.op_log), "a stored operation has a hash and a time");
   const ShardState& state = record.state;
   BlobWriter out;
   write_header(out, BlobKind::kShard);
@@ -295,6 +321,8 @@ Result<void, DecodeError> read_run_fields(BlobReader& in, RunRecord& run) {
 
 base::Bytes encode(const RunRecord& record) {
   assert_invariants(record);
+  CAD_CHECK(record.root_shards.size() <= kMaxInitialShards, "a stored run's roots are bounded");
+  CAD_CHECK(is_storable(record.op_log), "a stored operation has a hash and a time");
   BlobWriter out;
   write_header(out, BlobKind::kRun);
   out.raw(record.tenant.as_bytes());
