@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/blake3.h"
@@ -177,7 +178,9 @@ std::uint64_t hash_unpark(const ShardKey& key) noexcept {
 std::uint64_t hash_register(std::span<const InitialShardInput> shards) {
   std::vector<std::uint32_t> order(shards.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t index) { return shards[index].shard; });
+  std::ranges::sort(order, {}, [&](std::uint32_t index) {
+    return std::pair(shards[index].shard, index);  // equal ids in the caller's order
+  });
   auto hasher = tagged("register_shards");
   hasher.u32(static_cast<std::uint32_t>(shards.size()));
   for (const std::uint32_t index : order) {

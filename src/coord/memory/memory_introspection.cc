@@ -108,8 +108,9 @@ Result<void, base::SlabFull> MemoryBackend::load_shard(const ShardDump& shard) {
   Staging staging(pool_, slab_);
   const auto cursor = shard.last_key.empty() ? CursorUpdate::initial()
                                              : CursorUpdate::make(shard.last_key, shard.token);
-  CAD_TRY(staging.add(shard.state, ShardSpecRef::unchecked(shard.start, shard.end, shard.metadata),
-                      cursor, shard.spawned));
+  (void)CAD_TRY(staging.add(shard.state,
+                            ShardSpecRef::unchecked(shard.start, shard.end, shard.metadata), cursor,
+                            shard.spawned));
   for (const Number number : staging.commit()) {
     tenant.shards.insert(shard.state.key(), number);
     run->add(number);
