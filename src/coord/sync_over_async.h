@@ -32,7 +32,7 @@
 
 namespace cadastre::coord {
 
-class SyncOverAsync final : public CoordinationFacade {
+class SyncOverAsync : public CoordinationFacade {
  public:
   using Progress = std::move_only_function<bool()>;
 

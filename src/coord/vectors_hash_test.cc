@@ -64,7 +64,8 @@ void check_anchors(const Section& section) {
     EXPECT_EQ(entry.text("mode"), "derive_key");
     const std::string context = entry.text("context");
     EXPECT_EQ(shown(base::derive_key(context, input)), expected);
-    CanonicalHasher hasher(base::Blake3Hasher::deriving(context));
+    const base::Blake3Context keyed(context);
+    CanonicalHasher hasher(keyed);
     hasher.raw(input);
     EXPECT_EQ(shown(hasher.finalize_32()), expected);
     EXPECT_EQ(hasher.finalize_64(), to_word(entry.at("finalize_u64")));
