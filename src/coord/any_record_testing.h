@@ -45,7 +45,7 @@ template <class Choices>
 [[nodiscard]] std::vector<ShardId> any_ids(Choices& from,
                                            std::size_t count_max,
                                            std::uint64_t base) {
-  const std::size_t size = from.below(16) == 15 ? count_max : from.below(4);
+  const std::size_t size = from.below(128) == 127 ? count_max : from.below(4);
   const std::uint64_t first = from.below(1000);
   std::vector<ShardId> ids;
   ids.reserve(size);
