@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the shard room's fuzz targets to fuzz/corpus, from the golden vectors and a few scenes.
+"""Writes the seeds of the fuzz targets to fuzz/corpus, from the golden vectors and a few scenes.
 
   fuzz/make_corpus.py
 
@@ -14,6 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 VECTORS = HERE.parent / "src" / "shard" / "testdata" / "shard-algebra-vectors.json"
+COORDINATION = HERE.parent / "src" / "coord" / "testdata" / "coordination_vectors.json"
 LITERAL_MAX = 63
 
 
@@ -210,7 +211,17 @@ def builder():
     }
 
 
-def targets(vectors):
+def coord_record(sections):
+    """Encoded records; the same bytes are also read as choices."""
+    rows = next(section["rows"] for section in sections if section["section"] == "5a")
+    seeds = {row["name"].lower(): bytes.fromhex(row["bytes_hex"]) for row in rows}
+    numbers = b"".join(number(value) for value in range(1, 40))
+    seeds["a_shard_and_edits"] = bytes([0]) + numbers + string("6162") + numbers
+    seeds["a_run_and_edits"] = bytes([1]) + numbers * 2
+    return seeds
+
+
+def targets(vectors, coordination):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
         "metadata_decode": frames(vectors["metadata_decode"], [5, 8, 11, 14, 15, 16, 19]),
@@ -223,12 +234,14 @@ def targets(vectors):
         "ring_buffer": ring_buffer(),
         "inline_vec": inline_vec(),
         "tuple_key": tuple_key(vectors),
+        "coord_record": coord_record(coordination["sections"]),
     }
 
 
 def main():
     vectors = json.loads(VECTORS.read_text())
-    for target, seeds in targets(vectors).items():
+    coordination = json.loads(COORDINATION.read_text())
+    for target, seeds in targets(vectors, coordination).items():
         folder = HERE / "corpus" / target
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():
