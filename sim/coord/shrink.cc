@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -55,13 +56,15 @@ History shrink(History history, base::FunctionRef<bool(const History&)> fails) {
   return history;
 }
 
-Ending replay_in_child(const SimulationOptions& options, const History& history) {
+namespace {
+
+Ending in_child(base::FunctionRef<Report()> run) {
   const pid_t child = fork();
   CAD_CHECK(child >= 0, "a process can be started");
   if (child == 0) {
-    const int nowhere = open("/dev/null", O_WRONLY);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(nowhere, STDERR_FILENO);
-    _exit(replay(options, history).violations.empty() ? kExitPassed : kExitViolated);
+    _exit(run().violations.empty() ? kExitPassed : kExitViolated);
   }
   int status = 0;
   CAD_CHECK(waitpid(child, &status, 0) == child, "the child ends");
@@ -69,6 +72,29 @@ Ending replay_in_child(const SimulationOptions& options, const History& history)
   const int code = WEXITSTATUS(status);
   if (code == kExitPassed) return Ending::kPassed;
   return code == kExitViolated ? Ending::kViolated : Ending::kAborted;
+}
+
+}  // namespace
+
+Ending simulate_in_child(const SimulationOptions& options) {
+  return in_child([&] { return simulate(options); });
+}
+
+Ending replay_in_child(const SimulationOptions& options, const History& history) {
+  return in_child([&] { return replay(options, history); });
+}
+
+History history_of_abort(const SimulationOptions& options) {
+  SimulationOptions shorter = options;
+  std::uint64_t passing = 0;
+  std::uint64_t aborting = options.safety_operations;
+  while (aborting - passing > 1) {
+    shorter.safety_operations = passing + (aborting - passing) / 2;
+    const bool passed = simulate_in_child(shorter) == Ending::kPassed;
+    (passed ? passing : aborting) = shorter.safety_operations;
+  }
+  shorter.safety_operations = passing;
+  return look_ahead(shorter);
 }
 
 History shrink_failure(const SimulationOptions& options, const History& history, Ending ending) {

@@ -24,7 +24,8 @@ enum class Ending : std::uint8_t {
   kAborted,   // a check of the code under test ended the process
 };
 
-// Replays in a process of its own, whose abort does not end ours. Its error output is dropped.
+// In a process of its own, whose abort does not end ours. Its error output is dropped.
+[[nodiscard]] Ending simulate_in_child(const SimulationOptions& options);
 [[nodiscard]] Ending replay_in_child(const SimulationOptions& options, const History& history);
 
 // Shrinks a history that ends as `ending` to one that ends alike.
@@ -32,7 +33,10 @@ enum class Ending : std::uint8_t {
                                      const History& history,
                                      Ending ending);
 
-// The shrunk history, step by step.
+// What a run did whose simulation aborts, up to the operation that aborts it.
+[[nodiscard]] History history_of_abort(const SimulationOptions& options);
+
+// A history, step by step.
 [[nodiscard]] std::string to_text(const History& history);
 
 }  // namespace cadastre::sim

@@ -72,24 +72,57 @@ SimulationOptions options_of(std::uint64_t seed, FaultLevel level, std::uint64_t
   return options;
 }
 
-Report simulate(const SimulationOptions& options) {
-  Report report;
-  report.options = options;
-  World world(options.world, memory_subject(options.world));
-  ChaChaRandom random(options.seed);
-  Driver driver(random, world, options.level);
-  Recorder recorder(world, report);
-  recorder.carry_out(driver.set_up());
-  recorder.carry_out(driver.scripted_zombie());
-  const std::uint64_t total = options.safety_operations + options.liveness_operations;
-  for (; report.operations < total && !recorder.is_broken(); ++report.operations) {
-    const Stage stage = report.operations < kWarmUpOperations           ? Stage::kWarmUp
-                        : report.operations < options.safety_operations ? Stage::kSafety
-                                                                        : Stage::kLiveness;
-    recorder.carry_out(driver.next(stage));
+namespace {
+
+// A run under way.
+class Run {
+ public:
+  explicit Run(const SimulationOptions& options)
+      : world_(options.world, memory_subject(options.world)),
+        random_(options.seed),
+        driver_(random_, world_, options.level),
+        recorder_(world_, report_) {
+    report_.options = options;
+    recorder_.carry_out(driver_.set_up());
+    recorder_.carry_out(driver_.scripted_zombie());
+    const std::uint64_t total = options.safety_operations + options.liveness_operations;
+    for (; report_.operations < total && !recorder_.is_broken(); ++report_.operations)
+      recorder_.carry_out(driver_.next(stage()));
   }
-  recorder.finish();
-  return report;
+
+  Report finish() {
+    recorder_.finish();
+    return std::move(report_);
+  }
+  History look_ahead() {
+    const History next = driver_.next(stage());
+    report_.history.insert(report_.history.end(), next.begin(), next.end());
+    return std::move(report_.history);
+  }
+
+ private:
+  [[nodiscard]] Stage stage() const noexcept {
+    if (report_.operations < kWarmUpOperations) return Stage::kWarmUp;
+    const bool safety = report_.options.liveness_operations == 0 ||
+                        report_.operations < report_.options.safety_operations;
+    return safety ? Stage::kSafety : Stage::kLiveness;
+  }
+
+  Report report_;
+  World world_;
+  ChaChaRandom random_;
+  Driver driver_;
+  Recorder recorder_;
+};
+
+}  // namespace
+
+Report simulate(const SimulationOptions& options) {
+  return Run(options).finish();
+}
+
+History look_ahead(const SimulationOptions& options) {
+  return Run(options).look_ahead();
 }
 
 Report replay(const SimulationOptions& options, const History& history) {

@@ -50,6 +50,10 @@ struct Report {
 [[nodiscard]] Report simulate(const SimulationOptions& options);
 [[nodiscard]] Report replay(const SimulationOptions& options, const History& history);
 
+// The history of a run, and the steps that would come next. Those are not carried out: for finding
+// out what a run did that ended in an abort.
+[[nodiscard]] History look_ahead(const SimulationOptions& options);
+
 // Everything but the history.
 [[nodiscard]] std::string to_text(const Report& report);
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/check.h"
 #include "coord/identity.h"
 #include "coord/snapshot.h"
 #include "node/coordination.h"
@@ -58,7 +58,8 @@ void World::carry_out(const Step& step) {
     return;
   }
   if (clock_ == 0) return;  // there is no time yet
-  Worker& worker = workers_.at(step.worker);
+  CAD_CHECK(step.worker < workers_.size(), "a history belongs to its world");
+  Worker& worker = workers_[step.worker];
   switch (step.kind) {
     case StepKind::kAdvance: return;
     case StepKind::kPause:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -54,6 +55,19 @@ void Judge::judge(const Request& request, const Answer& answer) {
   judge_shards(request, answer);
   if (is_run_affair(request.call)) judge_runs(request, answer);
   check_hints(mirror_, request, answer, violations_);
+}
+
+void Judge::follow(const Request& request, const Answer& answer) {
+  Violations known;
+  grants_.observe(request, answer, known);
+  retries_.observe(request, answer, known);
+  cooldowns_.observe(request, answer, known);
+  coverage_.observe(request, answer);
+}
+
+void Judge::catch_up() {
+  std::ignore = mirror_.look_at_shards();
+  std::ignore = mirror_.look_at_runs();
 }
 
 void Judge::judge_shards(const Request& request, const Answer& answer) {

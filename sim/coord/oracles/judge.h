@@ -32,6 +32,11 @@ class Judge {
   // One request and its answer.
   void judge(const Request& request, const Answer& answer);
 
+  // As judge(), for what was judged in an earlier run of the same history: remembers the answer and
+  // looks at nothing. Before the next judge(), catch_up() takes the records as they are.
+  void follow(const Request& request, const Answer& answer);
+  void catch_up();
+
   // S11: counters, indexes and slab against a full recount. Slow: every few steps.
   void recount_all(coord::LogicalTime now);
 
