@@ -88,7 +88,7 @@ void complain_about(const Json& section,
   }
   for (const Json& row : rows) {
     const auto id = row.at("id").get<std::string>();
-    if (!id.starts_with(name + "-")) found.push_back(id + " is not of section " + name);
+    if (!id.starts_with(name + "-")) found.push_back(id + " is of another section");
     if (!ids.insert(id).second) found.push_back(id + " is there twice");
   }
 }
@@ -198,7 +198,7 @@ TEST(CoordinationVectorLoader, NamesIdsThatAreTakenOrForeign) {
   file["sections"][0]["rows"][1]["id"] = "1-1";
   file["sections"][0]["rows"][2]["id"] = "2-99";
   EXPECT_EQ(complaints(file, known_names()),
-            (std::vector<std::string>{"1-1 is there twice", "2-99 is not of section 1"}));
+            (std::vector<std::string>{"1-1 is there twice", "2-99 is of another section"}));
 }
 
 }  // namespace
