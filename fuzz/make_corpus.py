@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets to fuzz/corpus, from the golden vectors and a few scenes.
+"""Writes the seeds of the fuzz targets to fuzz/corpus, from the golden vectors, transcripts and a few scenes.
 
   fuzz/make_corpus.py
 
@@ -15,7 +15,9 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 VECTORS = HERE.parent / "src" / "shard" / "testdata" / "shard-algebra-vectors.json"
 COORDINATION = HERE.parent / "src" / "coord" / "testdata" / "coordination_vectors.json"
+TRANSCRIPTS = HERE.parent / "tests" / "cli"
 LITERAL_MAX = 63
+SEED_BYTES_MAX = 20480
 
 
 def unhex(text):
@@ -221,6 +223,18 @@ def coord_record(sections):
     return seeds
 
 
+def coord_batch():
+    """The form of keys, then the requests of every batch in the transcripts of coordination."""
+    seeds = {}
+    for path in sorted(TRANSCRIPTS.glob("coord_*.txt")):
+        for at, block in enumerate(path.read_text().split("\n\n")):
+            lines = [line.removeprefix("< ") for line in block.split("\n") if line.startswith("< ")]
+            form = b"\1" if "--hex" in block else b"\0"
+            if "--batch" in block and lines:
+                seeds[f"{path.stem.removeprefix('coord_')}_{at}"] = form + "\n".join(lines).encode()
+    return {name: seed for name, seed in seeds.items() if len(seed) <= SEED_BYTES_MAX}
+
+
 def targets(vectors, coordination):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
@@ -235,6 +249,7 @@ def targets(vectors, coordination):
         "inline_vec": inline_vec(),
         "tuple_key": tuple_key(vectors),
         "coord_record": coord_record(coordination["sections"]),
+        "coord_batch": coord_batch(),
     }
 
 

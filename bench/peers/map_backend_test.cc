@@ -1,5 +1,7 @@
 // The benchmark's peer passes the same suite, and a random history gets the same answers from both.
 
+#include "bench/peers/map_backend.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,7 +14,6 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "bench/peers/map_backend.h"
 #include "coord/backend.h"
 #include "coord/conformance/backend_factory_testing.h"
 #include "coord/conformance/suite_testing.h"
