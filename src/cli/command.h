@@ -23,7 +23,7 @@ using base::Result;
 struct Context {
   Options options;
   Output& out;
-  int input;  // the descriptor of standard input
+  int input = -1;  // the descriptor of standard input
   const base::Clock& clock;
   base::Random& random;
 };

@@ -37,7 +37,9 @@ struct CommandError {
   std::string code;    // snake case
   std::string detail;  // one sentence
   Retry retry = Retry::kNever;
-  std::vector<ErrorField> fields = {};  // for JSON; the detail says the same to people
+  // For JSON; the detail says the same to people.
+  // NOLINTNEXTLINE(readability-redundant-member-init): most errors are made without
+  std::vector<ErrorField> fields = {};
 
   friend bool operator==(const CommandError&, const CommandError&) = default;
 };

@@ -17,8 +17,6 @@
 #include "cli/json_fields.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
-#include "coord/run_record.h"
-#include "coord/states.h"
 
 namespace cadastre::cli {
 namespace {

@@ -35,6 +35,7 @@
 #include "coord/backend.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
+#include "coord/limits.h"
 #include "coord/run_record.h"
 #include "coord/shard_summary.h"
 #include "coord/states.h"
@@ -291,6 +292,7 @@ Answer once_unpark(CoordCall& call) {
 Answer once_split_replace(CoordCall& call) {
   const coord::Lease lease = CAD_TRY(lease_of(call));
   std::vector<base::Bytes> points;
+  points.reserve(call.arguments.at.size());
   for (const std::string& at : call.arguments.at)
     points.push_back(CAD_TRY(parse_key(at, call.session.form.keys, "--at")));
   return split_replace(call.session, call.caller, lease, points, call.op);

@@ -1,6 +1,5 @@
 #include "cli/coord_runs.h"
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>

@@ -20,6 +20,7 @@
 #include "cli/options.h"
 #include "cli/text_table.h"
 #include "coord/backend.h"
+#include "coord/decide_split.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/outcome.h"
@@ -90,8 +91,8 @@ std::string range_text(const shard::ShardSpecRef& spec, KeyForm keys) {
 }
 
 std::string capacity_text(const coord::CapacityHint& capacity) {
-  const std::string available = fmt::format("{} shard{} to claim", capacity.available_count,
-                                            capacity.available_count == 1 ? "" : "s");
+  std::string available = fmt::format("{} shard{} to claim", capacity.available_count,
+                                      capacity.available_count == 1 ? "" : "s");
   if (!capacity.earliest_deadline) return available;
   return fmt::format("{}, the next lease ends at {}", available, capacity.earliest_deadline->raw());
 }

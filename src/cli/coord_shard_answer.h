@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/text_table.h"
 #include "coord/backend.h"
+#include "coord/decide_split.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/outcome.h"

@@ -14,6 +14,7 @@
 #include "cli/coord_request.h"
 #include "cli/coord_session.h"
 #include "cli/coord_shard_answer.h"
+#include "cli/options.h"
 #include "coord/backend.h"
 #include "coord/identity.h"
 #include "coord/lease.h"

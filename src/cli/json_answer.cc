@@ -37,10 +37,10 @@ JsonAnswer& JsonAnswer::text(std::string_view name, std::string_view value) {
   return *this;
 }
 
-JsonAnswer& JsonAnswer::key(std::string_view name, base::ByteView key) {
-  if (keys_ == KeyForm::kHex) return hex(name, key);
-  unprintable_ = unprintable_ || !is_printable(key, keys_);
-  return text(name, unprintable_ ? std::string_view() : base::as_text(key));
+JsonAnswer& JsonAnswer::key(std::string_view name, base::ByteView value) {
+  if (keys_ == KeyForm::kHex) return hex(name, value);
+  unprintable_ = unprintable_ || !is_printable(value, keys_);
+  return text(name, unprintable_ ? std::string_view() : base::as_text(value));
 }
 
 JsonAnswer& JsonAnswer::hex(std::string_view name, base::ByteView bytes) {

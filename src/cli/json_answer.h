@@ -29,14 +29,14 @@ class JsonAnswer {
 
   JsonAnswer& number(std::string_view name, std::uint64_t value);
   JsonAnswer& text(std::string_view name, std::string_view value);  // valid UTF-8
-  JsonAnswer& key(std::string_view name, base::ByteView key);
+  JsonAnswer& key(std::string_view name, base::ByteView value);
   JsonAnswer& hex(std::string_view name, base::ByteView bytes);
   JsonAnswer& null(std::string_view name);
 
   // Null where there is nothing.
   JsonAnswer& number_or_null(std::string_view name, std::optional<std::uint64_t> value);
   JsonAnswer& text_or_null(std::string_view name, std::optional<std::string_view> value);
-  JsonAnswer& key_or_null(std::string_view name, std::optional<base::ByteView> key);
+  JsonAnswer& key_or_null(std::string_view name, std::optional<base::ByteView> value);
   JsonAnswer& hex_or_null(std::string_view name, std::optional<base::ByteView> bytes);
 
   // An object as a field, an array as a field, and an object in an array; each is closed.
