@@ -39,6 +39,8 @@ function(cadastre_room name)
   target_compile_features(${target} PUBLIC cxx_std_23)
   target_link_libraries(${target} PRIVATE ${arg_LINK})
   cadastre_warnings(${target})
+  # What users run is compiled for speed; the tests around it need not be.
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O3>")
 
   cadastre_row(${name} row)
   foreach(lower IN LISTS row)

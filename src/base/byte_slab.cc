@@ -68,13 +68,6 @@ Result<ByteSlot, SlabFull> BasicByteSlab<Rounding>::allocate(ByteView data) noex
 }
 
 template <class Rounding>
-ByteView BasicByteSlab<Rounding>::get(ByteSlot slot) const noexcept {
-  if (slot.is_empty()) return {};
-  check_slot(slot);
-  return {buffer_.get() + slot.offset, slot.len};
-}
-
-template <class Rounding>
 bool BasicByteSlab<Rounding>::fits_in_place(ByteSlot slot, ByteView data) const noexcept {
   if (data.size() > slot.block) return false;
   return Rounding::round_up(static_cast<std::uint32_t>(data.size())) == slot.block;
@@ -204,14 +197,6 @@ void BasicByteSlab<Rounding>::give_back(FreeBlock block) noexcept {
     CAD_CHECK(free_.size() < max_live_, "invariant 5 bounds the free list");
     free_.insert(right, block);
   }
-}
-
-template <class Rounding>
-void BasicByteSlab<Rounding>::check_slot(ByteSlot slot) const noexcept {
-  CAD_CHECK(slot.owner == owner_, "a slot is used with its own slab, and not after clear()");
-  CAD_CHECK(slot.len <= slot.block, "a slot's data fits its block");
-  CAD_CHECK(slot.block >= kSlabMinBlock, "a slot that is not empty has a block");
-  CAD_CHECK(std::uint64_t{slot.offset} + slot.block <= bump_, "a slot's block is in use");
 }
 
 template <class Rounding>

@@ -40,6 +40,7 @@
 
 #include "base/attributes.h"
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/result.h"
 
 namespace cadastre::base {
@@ -125,7 +126,11 @@ class BasicByteSlab {
   [[nodiscard]] Result<ByteSlot, SlabFull> allocate(ByteView data) noexcept;
 
   // The bytes of a live slot, valid until it is freed.
-  [[nodiscard]] ByteView get(ByteSlot slot) const noexcept CAD_LIFETIMEBOUND;
+  [[nodiscard]] ByteView get(ByteSlot slot) const noexcept CAD_LIFETIMEBOUND {
+    if (slot.is_empty()) return {};
+    check_slot(slot);
+    return {buffer_.get() + slot.offset, slot.len};
+  }
 
   // Whether `data` takes a block of the size that `slot` has.
   [[nodiscard]] bool fits_in_place(ByteSlot slot, ByteView data) const noexcept;
@@ -162,7 +167,12 @@ class BasicByteSlab {
   [[nodiscard]] std::optional<Block> take_block(std::uint32_t size) noexcept;
   [[nodiscard]] FreeList::iterator best_fit(std::uint32_t size) noexcept;
   void give_back(FreeBlock block) noexcept;
-  void check_slot(ByteSlot slot) const noexcept;
+  void check_slot(ByteSlot slot) const noexcept {
+    CAD_CHECK(slot.owner == owner_, "a slot is used with its own slab, and not after clear()");
+    CAD_CHECK(slot.len <= slot.block, "a slot's data fits its block");
+    CAD_CHECK(slot.block >= kSlabMinBlock, "a slot that is not empty has a block");
+    CAD_CHECK(std::uint64_t{slot.offset} + slot.block <= bump_, "a slot's block is in use");
+  }
   void fill_unused(Block block) noexcept;
   void check_unused(Block block) const noexcept;
 

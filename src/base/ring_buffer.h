@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -115,6 +116,15 @@ class RingBuffer {
   // Element `index`, 0 being the oldest; null if there is none.
   [[nodiscard]] constexpr const T* get(std::size_t index) const noexcept CAD_LIFETIMEBOUND {
     return index < len_ ? slot(index) : nullptr;
+  }
+
+  // All elements in order, as the two stretches of memory in which they lie: for loops over the whole
+  // buffer that should cost no more than loops over an array.
+  [[nodiscard]] constexpr std::array<std::span<const T>, 2> stretches() const noexcept
+      CAD_LIFETIMEBOUND {
+    const std::size_t first = std::min<std::size_t>(len_, N - head_);
+    return {std::span<const T>(slots_.data() + head_, first),
+            std::span<const T>(slots_.data(), len_ - first)};
   }
 
   // The oldest element for which `wanted` holds, or null.

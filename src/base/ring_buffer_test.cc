@@ -98,6 +98,21 @@ TEST(RingBuffer, WalksBothWays) {
   EXPECT_EQ(reversed, (std::vector<int>{4, 3, 2}));
 }
 
+TEST(RingBuffer, LiesInTwoStretches) {
+  auto ring = shifted();
+  for (int next = 5; next < 15; ++next) {
+    std::vector<int> walked;
+    for (const auto& stretch : ring.stretches())
+      walked.insert(walked.end(), stretch.begin(), stretch.end());
+    EXPECT_EQ(walked, contents(ring));
+    if (next % 3 == 0) ring.pop_front();
+    ring.push_back_overwrite(next);
+  }
+  ring.clear();
+  EXPECT_TRUE(ring.stretches()[0].empty());
+  EXPECT_TRUE(ring.stretches()[1].empty());
+}
+
 TEST(RingBuffer, FindsTheOldestMatch) {
   const auto ring = shifted();
   const int* const found = ring.find_if([](int value) { return value >= 3; });

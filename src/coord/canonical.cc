@@ -45,23 +45,6 @@ void CanonicalHasher::flush() noexcept {
   used_ = 0;
 }
 
-void CanonicalHasher::u8(std::uint8_t value) noexcept {
-  const auto byte = std::byte{value};
-  raw(ByteView(&byte, 1));
-}
-
-void CanonicalHasher::u32(std::uint32_t value) noexcept {
-  std::array<std::byte, sizeof value> bytes{};
-  base::store_le(bytes.data(), value);
-  raw(bytes);
-}
-
-void CanonicalHasher::u64(std::uint64_t value) noexcept {
-  std::array<std::byte, sizeof value> bytes{};
-  base::store_le(bytes.data(), value);
-  raw(bytes);
-}
-
 void CanonicalHasher::str(ByteView bytes) noexcept {
   CAD_CHECK(bytes.size() <= std::numeric_limits<std::uint32_t>::max(),
             "a hashed string is shorter than 4 GiB");

@@ -46,9 +46,9 @@ class CanonicalHasher {
       : context_(&context) {}
 
   void raw(ByteView bytes) noexcept;
-  void u8(std::uint8_t value) noexcept;
-  void u32(std::uint32_t value) noexcept;
-  void u64(std::uint64_t value) noexcept;
+  void u8(std::uint8_t value) noexcept { integer(value); }
+  void u32(std::uint32_t value) noexcept { integer(value); }
+  void u64(std::uint64_t value) noexcept { integer(value); }
   void str(ByteView bytes) noexcept;  // at most 2^32 - 1 bytes
   void cursor(const CursorUpdate& cursor) noexcept;
   void spec(const ShardSpecRef& spec) noexcept;
@@ -59,6 +59,12 @@ class CanonicalHasher {
  private:
   static constexpr std::size_t kPendingMax = 1024;  // what a context hashes at once
 
+  template <class T>
+  void integer(T value) noexcept {
+    if (sizeof value > pending_.size() - used_) flush();
+    base::store_le(pending_.data() + used_, value);
+    used_ += sizeof value;
+  }
   void flush() noexcept;
 
   const base::Blake3Context* context_;

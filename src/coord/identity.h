@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -113,7 +114,16 @@ class TenantId {
     return bytes_;
   }
 
-  friend constexpr bool operator==(const TenantId&, const TenantId&) noexcept = default;
+  // As four integers, to compare and to hash: every request does both.
+  using Words = std::array<std::uint64_t, 4>;
+  [[nodiscard]] constexpr Words words() const noexcept { return std::bit_cast<Words>(bytes_); }
+
+  friend constexpr bool operator==(const TenantId& a, const TenantId& b) noexcept {
+    const Words left = a.words();
+    const Words right = b.words();
+    return ((left[0] ^ right[0]) | (left[1] ^ right[1]) | (left[2] ^ right[2]) |
+            (left[3] ^ right[3])) == 0;
+  }
   friend std::strong_ordering operator<=>(const TenantId& a, const TenantId& b) noexcept {
     return base::compare(a.bytes_, b.bytes_);
   }

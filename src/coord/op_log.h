@@ -41,12 +41,13 @@ struct RunOpLogEntry {
 using OpLog = base::RingBuffer<OpLogEntry, kOpLogCapacity>;
 using RunOpLog = base::RingBuffer<RunOpLogEntry, kRunOpLogCapacity>;
 
-// The entry with this op id, newest first, or null.
+// The entry with this op id, or null. There is at most one: an op id is logged once.
 template <class Log>
 [[nodiscard]] auto find_op(const Log& log, OpId op) noexcept -> decltype(log.get(0)) {
-  for (std::size_t i = log.size(); i > 0; --i) {
-    const auto* const entry = log.get(i - 1);
-    if (entry->op_id == op) return entry;
+  for (const auto& stretch : log.stretches()) {
+    for (const auto& entry : stretch) {
+      if (entry.op_id == op) return &entry;
+    }
   }
   return nullptr;
 }

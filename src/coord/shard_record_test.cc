@@ -1,5 +1,6 @@
 #include "coord/shard_record.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -139,6 +140,37 @@ TEST(ShardInvariants, EachIsReportedByItsNumber) {
     ASSERT_FALSE(held.has_value()) << broken.what;
     EXPECT_EQ(held.error().number, broken.number) << broken.what;
     EXPECT_FALSE(held.error().text.empty()) << broken.what;
+  }
+}
+
+// A full log whose head stands at `rotation`; the entry at `second` has the id of the one at `first`
+// plus `difference`.
+HeldShard with_full_log(std::size_t rotation,
+                        std::size_t first,
+                        std::size_t second,
+                        std::uint64_t difference) {
+  HeldShard shard;
+  for (std::size_t i = 0; i < rotation + kOpLogCapacity; ++i) {
+    const std::uint64_t id = i == rotation + second ? rotation + first + difference : i;
+    shard.record.state.op_log.push_back_overwrite(entry(100 + id, 5));
+  }
+  return shard;
+}
+
+// C-2.6, number 9: a full log is checked by other code than one that still fills.
+TEST(ShardInvariants, AnyTwoEqualOpIdsOfAFullLogAreSeen) {
+  constexpr std::uint64_t kSameLowHalf = std::uint64_t{1} << 32;
+  for (std::size_t rotation = 0; rotation < kOpLogCapacity; ++rotation) {
+    for (std::size_t second = 1; second < kOpLogCapacity; ++second) {
+      for (std::size_t first = 0; first < second; ++first) {
+        auto equal = with_full_log(rotation, first, second, 0);
+        const auto held = check_invariants(equal.view());
+        ASSERT_FALSE(held.has_value()) << rotation << ' ' << first << ' ' << second;
+        ASSERT_EQ(held.error().number, 9);
+        auto alike = with_full_log(rotation, first, second, kSameLowHalf);
+        ASSERT_TRUE(check_invariants(alike.view()).has_value()) << first << ' ' << second;
+      }
+    }
   }
 }
 

@@ -29,20 +29,10 @@ Result<void, base::SlabFull> PooledSpec::update(base::ByteSlab& slab,
   return slots_.update(slab, {spec.start(), spec.end(), spec.metadata()});
 }
 
-ShardSpecRef PooledSpec::view(const base::ByteSlab& slab) const noexcept {
-  return ShardSpecRef::unchecked(slots_.get(slab, 0), slots_.get(slab, 1), slots_.get(slab, 2));
-}
-
 Result<void, base::SlabFull> PooledCursor::update(base::ByteSlab& slab,
                                                   const CursorUpdate& cursor) noexcept {
   return slots_.update(
       slab, {cursor.last_key().value_or(ByteView{}), cursor.token().value_or(ByteView{})});
-}
-
-CursorUpdate PooledCursor::view(const base::ByteSlab& slab) const noexcept {
-  const ByteView key = slots_.get(slab, 0);
-  if (key.empty()) return CursorUpdate::initial();
-  return CursorUpdate::make(key, slots_.get(slab, 1));
 }
 
 Result<void, base::SlabFull> PooledIdList::append(base::ByteSlab& slab,

@@ -94,7 +94,9 @@ class PooledSpec {
   [[nodiscard]] Result<void, base::SlabFull> update(base::ByteSlab& slab,
                                                     const ShardSpecRef& spec) noexcept;
   void release(base::ByteSlab& slab) noexcept { slots_.release(slab); }
-  [[nodiscard]] ShardSpecRef view(const base::ByteSlab& slab CAD_LIFETIMEBOUND) const noexcept;
+  [[nodiscard]] ShardSpecRef view(const base::ByteSlab& slab CAD_LIFETIMEBOUND) const noexcept {
+    return ShardSpecRef::unchecked(slots_.get(slab, 0), slots_.get(slab, 1), slots_.get(slab, 2));
+  }
 
  private:
   PooledSlots<3> slots_;  // start, end, metadata
@@ -105,7 +107,11 @@ class PooledCursor {
   [[nodiscard]] Result<void, base::SlabFull> update(base::ByteSlab& slab,
                                                     const CursorUpdate& cursor) noexcept;
   void release(base::ByteSlab& slab) noexcept { slots_.release(slab); }
-  [[nodiscard]] CursorUpdate view(const base::ByteSlab& slab CAD_LIFETIMEBOUND) const noexcept;
+  [[nodiscard]] CursorUpdate view(const base::ByteSlab& slab CAD_LIFETIMEBOUND) const noexcept {
+    const ByteView key = slots_.get(slab, 0);
+    if (key.empty()) return CursorUpdate::initial();
+    return CursorUpdate::make(key, slots_.get(slab, 1));
+  }
   [[nodiscard]] bool has_key() const noexcept { return slots_.has(0); }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Bound {
   bool run_ends = false;                // the run can be cancelled
   std::size_t states_max = 20'000'000;
 };
+
+inline std::ostream& operator<<(std::ostream& out, const Bound& bound) {
+  return out << bound.name;
+}
 
 enum class BoundSize : std::uint8_t {
   kTiny,   // seconds under a sanitizer

@@ -71,6 +71,7 @@ std::size_t MemoryBackend::SeededTenantHash::operator()(const TenantId& tenant) 
 MemoryBackend::MemoryBackend(const MemoryOptions& options)
     : options_(options),
       slab_(slab_bytes(options), slab_strings(options)),
+      shards_(pool_, options.hash_seed),
       tenants_(0, SeededTenantHash{options.hash_seed}) {}
 
 MemoryBackend::~MemoryBackend() {
@@ -98,15 +99,13 @@ MemoryBackend::Tenant* MemoryBackend::find_tenant(const TenantId& tenant) const 
 
 MemoryBackend::Tenant& MemoryBackend::tenant_for(const TenantId& tenant) {
   auto& found = tenants_[tenant];
-  if (!found) found = std::make_unique<Tenant>(tenant, pool_, options_.hash_seed);
+  if (!found) found = std::make_unique<Tenant>(tenant);
   return *found;
 }
 
 std::optional<Number> MemoryBackend::find_shard(const TenantId& tenant,
                                                 const ShardKey& key) const noexcept {
-  const Tenant* const found = find_tenant(tenant);
-  if (found == nullptr) return std::nullopt;
-  return found->shards.find(key);
+  return shards_.find(tenant, key);
 }
 
 Run* MemoryBackend::find_run(const TenantId& tenant, RunId run) const noexcept {
@@ -121,7 +120,7 @@ ShardRecordView MemoryBackend::view_of(Number number) const noexcept {
 }
 
 ShardCounts MemoryBackend::counts(const Tenant& tenant) const noexcept {
-  return {tenant.shards.size(), shards_total_};
+  return {tenant.shards, shards_.size()};
 }
 
 void MemoryBackend::install(Number number, const ShardChange& change, const IndexedState& before) {

@@ -172,11 +172,10 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
 
  private:
   struct Tenant {
-    Tenant(const TenantId& tenant, const RecordPool& pool, std::uint64_t seed)
-        : id(tenant), shards(pool, seed) {}
+    explicit Tenant(const TenantId& tenant) : id(tenant) {}
 
     TenantId id;
-    ShardTable shards;
+    std::size_t shards = 0;
     std::map<RunId, std::unique_ptr<Run>> runs;
     CooldownTable cooldowns;
   };
@@ -222,8 +221,8 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
 
   base::ByteSlab slab_;
   RecordPool pool_;
+  ShardTable shards_;
   std::unordered_map<TenantId, std::unique_ptr<Tenant>, SeededTenantHash> tenants_;
-  std::size_t shards_total_ = 0;
 };
 
 }  // namespace cadastre::coord::memory

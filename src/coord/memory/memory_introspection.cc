@@ -79,7 +79,7 @@ void MemoryBackend::verify() const {
       run->visit([&](Number number) {
         const ShardRecordView record = view_of(number);
         assert_invariants(record);
-        CAD_CHECK(tenant->shards.find(record.state.key()) == number, "the table finds every shard");
+        CAD_CHECK(shards_.find(id, record.state.key()) == number, "the table finds every shard");
         strings += (record.spec.start().empty() ? 0U : 1U) + (record.spec.end().empty() ? 0U : 1U) +
                    (record.spec.metadata().empty() ? 0U : 1U) +
                    (record.cursor.last_key() ? 1U : 0U) + (record.cursor.token() ? 1U : 0U) +
@@ -87,10 +87,10 @@ void MemoryBackend::verify() const {
         return true;
       });
     }
-    CAD_CHECK(shards == tenant->shards.size(), "a tenant's shards are counted");
+    CAD_CHECK(shards == tenant->shards, "a tenant's shards are counted");
     total += shards;
   }
-  CAD_CHECK(total == shards_total_, "all shards are counted");
+  CAD_CHECK(total == shards_.size(), "all shards are counted");
   CAD_CHECK(strings == slab_.stats().live_count, "every string belongs to a record");
 }
 
@@ -104,7 +104,7 @@ Result<void, base::SlabFull> MemoryBackend::load_shard(const ShardDump& shard) {
   Run* const run = find_run(shard.state.tenant, shard.state.run);
   CAD_CHECK(run != nullptr, "a run is loaded before its shards");
   Tenant& tenant = *find_tenant(shard.state.tenant);
-  CAD_CHECK(!tenant.shards.find(shard.state.key()), "a shard is loaded once");
+  CAD_CHECK(!shards_.find(shard.state.tenant, shard.state.key()), "a shard is loaded once");
   Staging staging(pool_, slab_);
   const auto cursor = shard.last_key.empty() ? CursorUpdate::initial()
                                              : CursorUpdate::make(shard.last_key, shard.token);
@@ -112,10 +112,10 @@ Result<void, base::SlabFull> MemoryBackend::load_shard(const ShardDump& shard) {
                             ShardSpecRef::unchecked(shard.start, shard.end, shard.metadata), cursor,
                             shard.spawned));
   for (const Number number : staging.commit()) {
-    tenant.shards.insert(shard.state.key(), number);
+    shards_.insert(number);
     run->add(number);
   }
-  ++shards_total_;
+  ++tenant.shards;
   return {};
 }
 

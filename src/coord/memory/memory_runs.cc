@@ -76,13 +76,13 @@ Result<IdempotentOutcome<std::vector<ShardId>>, RegisterShardsError> MemoryBacke
         staging.add(root_of(found->record(), shard.shard), shard.spec, shard.cursor);
     if (!staged) return base::fail(RegisterShardsError(RegistrationExhausted{"shard_slab"}));
   }
-  owner.shards.reserve(shards.size());
+  shards_.reserve(shards.size());
   found->reserve(shards.size());
   for (const Number number : staging.commit()) {
-    owner.shards.insert(pool_[number].state.key(), number);
+    shards_.insert(number);
     found->add(number);
   }
-  shards_total_ += shards.size();
+  owner.shards += shards.size();
   apply_to_run(std::move(*change), found->record());
   return IdempotentOutcome<std::vector<ShardId>>::executed(found->record().root_shards);
 }
@@ -218,11 +218,11 @@ void MemoryBackend::forget_run(Tenant& tenant, RunId run) {
     return true;
   });
   for (const Number number : numbers) {
-    tenant.shards.erase(pool_[number].state.key());
+    shards_.erase(number);
     pool_[number].release(slab_);
     pool_.free(number);
   }
-  shards_total_ -= numbers.size();
+  tenant.shards -= numbers.size();
   tenant.runs.erase(at);
 }
 

@@ -88,7 +88,7 @@ std::unexpected<SplitError> exhausted(const base::SlabFull& slab) noexcept {
 }  // namespace
 
 std::optional<ByteView> MemoryBackend::FindStart::operator()(ShardId id) const {
-  const auto number = tenant->shards.find({run, id});
+  const auto number = backend->shards_.find(tenant->id, {run, id});
   if (!number) return std::nullopt;
   return backend->view_of(*number).spec.start();
 }
@@ -99,10 +99,10 @@ void MemoryBackend::commit_split(Number parent,
   Run& run = *pool_[parent].run;
   Tenant& tenant = *find_tenant(run.record().tenant);
   for (const Number number : fresh) {
-    tenant.shards.insert(pool_[number].state.key(), number);
+    shards_.insert(number);
     run.add(number);
   }
-  shards_total_ += fresh.size();
+  tenant.shards += fresh.size();
   install(parent, change, IndexedState::of(pool_[parent]));
 }
 
@@ -142,7 +142,7 @@ Result<IdempotentOutcome<SplitReplaceResult>, SplitReplaceError> MemoryBackend::
     const auto staged = staging.add(derived_from(record.state, ids[i]), child.spec, child.cursor);
     if (!staged) return exhausted(staged.error());
   }
-  owner.shards.reserve(ids.size());
+  shards_.reserve(ids.size());
   record.run->reserve(ids.size());
   parent.install(decision->parent, record);
   commit_split(*number, decision->parent, staging.commit());
@@ -175,7 +175,7 @@ Result<IdempotentOutcome<SplitResidualResult>, SplitResidualError> MemoryBackend
   const auto staged =
       staging.add(derived_from(record.state, id), plan.residual(), CursorUpdate::initial());
   if (!staged) return exhausted(staged.error());
-  owner.shards.reserve(1);
+  shards_.reserve(1);
   record.run->reserve(1);
   parent.install(decision->parent, record);
   commit_split(*number, decision->parent, staging.commit());

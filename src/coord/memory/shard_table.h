@@ -1,5 +1,5 @@
-// ShardTable: (run, shard) to record number, for one tenant. Open addressing; the hash is seeded, so
-// that nobody who chooses ids can choose collisions. Looking up allocates nothing.
+// ShardTable: tenant, run and shard to record number. Open addressing; the hash is seeded, so that
+// nobody who chooses ids can choose collisions. Looking up allocates nothing.
 
 #pragma once
 
@@ -22,9 +22,10 @@ class ShardTable {
   // Makes room, so that `additional` insertions allocate nothing.
   void reserve(std::size_t additional);
 
-  [[nodiscard]] std::optional<Number> find(const ShardKey& key) const noexcept;
-  void insert(const ShardKey& key, Number number);  // not there yet
-  void erase(const ShardKey& key) noexcept;         // there
+  [[nodiscard]] std::optional<Number> find(const TenantId& tenant,
+                                           const ShardKey& key) const noexcept;
+  void insert(Number number);          // a record that is not there yet
+  void erase(Number number) noexcept;  // a record that is there
 
  private:
   struct Slot {
@@ -32,7 +33,8 @@ class ShardTable {
     std::uint32_t number_plus_one = 0;  // 0: empty
   };
 
-  [[nodiscard]] std::uint64_t hash(const ShardKey& key) const noexcept;
+  [[nodiscard]] std::uint64_t hash(const TenantId& tenant, const ShardKey& key) const noexcept;
+  [[nodiscard]] std::uint64_t hash(Number number) const noexcept;
   void put(std::uint64_t hash, Number number) noexcept;
   void rebuild(std::size_t slots);
 

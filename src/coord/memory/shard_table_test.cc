@@ -18,6 +18,11 @@ namespace {
 
 using shard::SampleStream;
 
+// Two tenants share the keys, each with some of them.
+TenantId tenant_of(const ShardKey& key) {
+  return TenantId::from_bytes({std::byte{1}, std::byte(key.shard.raw() % 2)});
+}
+
 // A table beside a std::map, over few enough keys that they come and go often.
 class Double {
  public:
@@ -25,14 +30,15 @@ class Double {
 
   void insert(const ShardKey& key) {
     const Number number = pool_.allocate();
+    pool_[number].state.tenant = tenant_of(key);
     pool_[number].state.run = key.run;
     pool_[number].state.shard = key.shard;
-    table_.insert(key, number);
+    table_.insert(number);
     model_.emplace(plain(key), number);
   }
   void erase(const ShardKey& key) {
-    table_.erase(key);
     const auto at = model_.find(plain(key));
+    table_.erase(at->second);
     pool_.free(at->second);
     model_.erase(at);
   }
@@ -43,7 +49,8 @@ class Double {
     for (const ShardKey& key : keys) {
       const auto at = model_.find(plain(key));
       const auto expected = at == model_.end() ? std::nullopt : std::optional(at->second);
-      ASSERT_EQ(table_.find(key), expected) << to_string(key);
+      ASSERT_EQ(table_.find(tenant_of(key), key), expected) << to_string(key);
+      ASSERT_EQ(table_.find(TenantId(), key), std::nullopt) << "another tenant's";
     }
   }
 
