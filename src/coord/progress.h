@@ -14,7 +14,8 @@
 
 namespace cadastre::coord {
 
-// A key's own copy, in place.
+// A key's own copy, in place. Only the first size_ bytes are ever written, read or copied.
+// NOLINTBEGIN(cppcoreguidelines-pro-type-member-init,cppcoreguidelines-special-member-functions)
 class FixedKey {
  public:
   FixedKey() noexcept = default;
@@ -37,9 +38,9 @@ class FixedKey {
   void assign(base::ByteView key) noexcept;
 
   std::uint16_t size_ = 0;
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only the first size_ bytes are read
   std::array<std::byte, kMaxKeySize> bytes_;
 };
+// NOLINTEND(cppcoreguidelines-pro-type-member-init,cppcoreguidelines-special-member-functions)
 
 // Counts at one moment. The watermark is the least last key of the Active shards that have one; it
 // may move back, for a split or an unpark brings back older shards.

@@ -243,8 +243,9 @@ Result<AcquireResultView, ClaimError> MemoryBackend::claim_next_available(
     LogicalTime now, const TenantId& tenant, RunId run, WorkerId worker, AcquireScratch& out) {
   CAD_CHECK(now != LogicalTime(), "time 0 is no time");
   Tenant* const owner = find_tenant(tenant);
+  if (owner == nullptr) return base::fail(ClaimError(RunNotFound{run}));
   const std::uint64_t interval = options_.claim_cooldown_interval;
-  if (owner != nullptr && interval != 0) {
+  if (interval != 0) {
     if (const auto until = owner->cooldowns.throttled_until(worker, now, interval)) {
       return base::fail(ClaimError(Throttled{*until}));
     }

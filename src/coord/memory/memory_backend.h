@@ -185,8 +185,8 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
   };
   // The start of a shard of one run, as splits ask for it.
   struct FindStart {
-    const MemoryBackend* backend;
-    const Tenant* tenant;
+    const MemoryBackend* backend = nullptr;
+    const Tenant* tenant = nullptr;
     RunId run;
     std::optional<ByteView> operator()(ShardId id) const;
   };
