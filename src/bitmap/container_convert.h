@@ -16,12 +16,15 @@ namespace cadastre::bitmap {
 [[nodiscard]] ContainerView to_plain(const ContainerView& container, ContainerBuffer& out) noexcept;
 [[nodiscard]] ContainerView to_bitset(const ContainerView& container,
                                       ContainerBuffer& out) noexcept;
-// `runs` is count_runs(container), and a run container of that many runs is canonical.
-[[nodiscard]] ContainerView to_runs(const ContainerView& container,
-                                    std::uint32_t runs,
-                                    ContainerBuffer& out) noexcept;
+// Runs that do not fit `out` are left out: those of a container whose canonical kind is another.
+[[nodiscard]] ContainerView to_runs(const ContainerView& container, ContainerBuffer& out) noexcept;
 
-// The container itself if its kind is canonical; else in its canonical kind, in `out`.
+// A bitset of `cardinality` bits, as it is or, where an array is due, as an array in its place.
+[[nodiscard]] ContainerView plain_from_bitset(std::uint64_t chunk,
+                                              ContainerBuffer& bitset,
+                                              std::uint32_t cardinality) noexcept;
+
+// The container itself if its kind is canonical; else in its canonical kind, in `out` (B-12).
 [[nodiscard]] ContainerView canonical(const ContainerView& container,
                                       ContainerBuffer& out) noexcept;
 

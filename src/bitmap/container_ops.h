@@ -1,6 +1,6 @@
 // Set operations on two containers of one chunk.
 //
-// The result lies in `out`, which shares no byte with an operand; it is an array or a bitset, of
+// The result lies in `out`, which shares no byte with an operand; it is of any kind, of
 // cardinality 0 if nothing is left, and not always canonical. `canonical` makes it so. Operands are
 // well formed and need not be valid: what they hold cannot make a result leave its buffer.
 //

@@ -7,13 +7,11 @@
 
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "base/bytes.h"
-#include "base/endian.h"
 #include "base/result.h"
 #include "bitmap/faults.h"
 #include "bitmap/ids.h"
@@ -28,12 +26,8 @@ inline constexpr unsigned kPackedWidthMax = 8;
 // Bytes of the payload. `count` is at least 1.
 [[nodiscard]] std::size_t packed_bytes(std::uint64_t count, Id first, Id last) noexcept;
 
-// Writes the header of a payload and returns its width.
-unsigned write_packed_header(std::byte* to, std::size_t count, Id first, Id last) noexcept;
 // Writes a whole payload of ascending ids, packed_bytes long.
 void write_packed(std::byte* to, std::span<const std::uint64_t> ids) noexcept;
-// One difference, in `width` bytes.
-void write_packed_difference(std::byte* to, unsigned width, std::uint64_t difference) noexcept;
 
 class PackedIds {
  public:

@@ -67,7 +67,11 @@ class PortableMap {
   [[nodiscard]] std::uint64_t cardinality() const noexcept;
 
  private:
-  struct Layout;
+  // Cookie, counts and where things are; bytes_ is all of `from` then.
+  [[nodiscard]] base::Result<void, ValueFault> read_front(base::ByteView from);
+  // Order and extent of containers; where the last one ends.
+  [[nodiscard]] base::Result<std::size_t, ValueFault> check_containers() const;
+  [[nodiscard]] std::uint32_t offset(std::size_t index) const noexcept;
   [[nodiscard]] bool is_run(std::size_t index) const noexcept;
 
   base::ByteView bytes_;

@@ -102,6 +102,7 @@ class ContainerIterator {
   std::size_t next_id_ = 0;  // packed: behind the current container
   PortableMaps portable_;
   PortableMap map_;
+  std::size_t map_at_ = 0;        // portable: where `map_` begins in the payload
   std::size_t container_ = 0;     // portable: index of the current container in `map_`
   std::size_t container_at_ = 0;  // portable: where its bytes begin in `map_`
   ContainerBuffer buffer_;

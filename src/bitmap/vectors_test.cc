@@ -17,7 +17,10 @@
 #include "bitmap/descriptor.h"
 #include "bitmap/ids.h"
 #include "bitmap/key_codec.h"
+#include "bitmap/segment_testing.h"
+#include "bitmap/segment_view.h"
 #include "bitmap/stats_record.h"
+#include "bitmap/value_model_testing.h"
 #include "shard/hexrun_testing.h"
 #include "shard/vector_entry_testing.h"
 
@@ -105,16 +108,31 @@ void check_stats(VectorEntry& entry) {
   EXPECT_EQ(*decoded, record);
 }
 
+// 2.3, 2.4, B-15
+void check_value(VectorEntry& entry) {
+  model::Ids ids;
+  for (const Json& id : entry.at("ids"))
+    ids.insert(shard::to_number(id));
+  const base::Bytes bytes = entry.bytes("bytes");
+  EXPECT_EQ(std::to_integer<std::uint64_t>(bytes.front()), entry.number("form"));
+  const auto view = SegmentView::open(bytes);
+  ASSERT_TRUE(view.has_value()) << name(view.error().code);
+  EXPECT_EQ(testing::ids_of(*view), ids);
+  EXPECT_TRUE(view->check_contents().has_value());
+  EXPECT_EQ(shown(model::stored(ids)) == shown(bytes), entry.at("canonical").get<bool>());
+}
+
 struct Section {
   std::string_view name;
   std::size_t rows;
   void (*check)(VectorEntry& entry);
 };
-constexpr std::array<Section, 4> kSections = {{
+constexpr std::array<Section, 5> kSections = {{
     {"keys", 6, check_key},
     {"shards", 12, check_shard},
     {"descriptors", 1, check_descriptor},
     {"stats", 1, check_stats},
+    {"values", 11, check_value},
 }};
 
 Json vector_file() {
@@ -134,7 +152,6 @@ TEST(BitmapVectors, EveryRowHolds) {
     EXPECT_EQ(file.at(name).size(), section.rows) << name;
     shard::for_each_entry(file.at(name), section.check);
   }
-  left.erase("values");
   EXPECT_EQ(left, std::set<std::string>{});
 }
 
