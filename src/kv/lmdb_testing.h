@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "kv/error.h"
 #include "kv/kv.h"
-#include "kv/lmdb/lmdb_options.h"
+#include "kv/lmdb/lmdb_options.h"  // IWYU pragma: export
 #include "kv/lmdb/lmdb_store.h"
 #include "kv/store.h"
 
@@ -22,7 +22,6 @@ namespace cadastre::kv {
 using lmdb::Access;
 using lmdb::Durability;
 using lmdb::LmdbOptions;
-using lmdb::LmdbStore;
 
 // A directory of its own, gone with everything in it at the end.
 class TemporaryDirectory {
@@ -45,10 +44,10 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-[[nodiscard]] inline Result<std::unique_ptr<LmdbStore>, Error> open_lmdb_store(
+[[nodiscard]] inline Result<std::unique_ptr<Store>, Error> open_lmdb_store(
     const std::string& directory, const LmdbOptions& options = {}) {
   static const base::SystemClock clock;
-  return LmdbStore::open(clock, directory, options);
+  return CAD_TRY(lmdb::LmdbStore::open(clock, directory, options));
 }
 
 }  // namespace cadastre::kv

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "kv/memory/memory_store.h"
+#include "kv/memory/memory_store.h"  // IWYU pragma: export
 #include "kv/store.h"
 
 namespace cadastre::kv {

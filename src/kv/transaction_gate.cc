@@ -1,7 +1,6 @@
 #include "kv/transaction_gate.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <optional>

@@ -1,13 +1,14 @@
 // Random programs on both backends against std::map: the same answers after every step, in the
 // transaction, after its end, and in a reader that was there before.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <memory>
-#include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -44,11 +45,6 @@ struct Step {
   std::string key;
   std::string other;  // The other end of a range.
   int number = 0;     // A value, or how far to walk and which way.
-
-  friend std::ostream& operator<<(std::ostream& out, const Step& step) {
-    return out << static_cast<int>(step.verb) << '(' << base::to_hex(base::as_bytes(step.key))
-               << ", " << base::to_hex(base::as_bytes(step.other)) << ", " << step.number << ')';
-  }
 };
 
 int dice(int sides) {

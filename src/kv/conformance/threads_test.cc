@@ -1,10 +1,8 @@
 // Many threads: readers on snapshots beside a writer, writers one after another, growth between them.
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <latch>
-#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -12,7 +10,6 @@
 #include "base/bytes.h"
 #include "base/threads_testing.h"
 #include "kv/conformance/suite_testing.h"
-#include "kv/error.h"
 #include "kv/kv.h"
 #include "kv/shown_testing.h"
 #include "kv/store.h"

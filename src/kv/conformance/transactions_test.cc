@@ -1,9 +1,11 @@
 // Transactions: what they see, what is left of them, who waits for whom.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>

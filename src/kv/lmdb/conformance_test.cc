@@ -1,13 +1,13 @@
 // LMDB passes the suite (kv/conformance/).
 
 #include <memory>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
 #include "kv/conformance/store_factory_testing.h"
 #include "kv/conformance/suite_testing.h"
-#include "kv/lmdb/lmdb_options.h"
 #include "kv/lmdb/lmdb_store.h"
 #include "kv/lmdb_testing.h"
 #include "kv/store.h"
@@ -18,7 +18,7 @@ namespace {
 // A store and the directory that it lives in.
 struct Housed {
   TemporaryDirectory directory;
-  std::unique_ptr<LmdbStore> store;
+  std::unique_ptr<Store> store;
 };
 
 StoreFactory lmdb_factory() {
@@ -30,7 +30,7 @@ StoreFactory lmdb_factory() {
             own.readers_max = options.readers_max;
             own.spaces_max = options.spaces_max;
             auto housed = std::make_shared<Housed>();
-            housed->store = LmdbStore::open(clock, housed->directory.path(), own).value();
+            housed->store = lmdb::LmdbStore::open(clock, housed->directory.path(), own).value();
             Store* const store = housed->store.get();
             return std::shared_ptr<Store>(std::move(housed), store);
           }};

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -19,8 +18,6 @@
 #include "kv/kv.h"
 #include "kv/lmdb/child_testing.h"
 #include "kv/lmdb/device_testing.h"
-#include "kv/lmdb/lmdb_options.h"
-#include "kv/lmdb/lmdb_store.h"
 #include "kv/lmdb_testing.h"
 #include "kv/shown_testing.h"
 #include "kv/store.h"

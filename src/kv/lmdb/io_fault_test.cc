@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 

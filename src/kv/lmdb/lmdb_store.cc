@@ -158,18 +158,14 @@ class LmdbRead final : public ReadTransaction {
   const std::uint32_t slot_;
 };
 
-LmdbStore::LmdbStore(const base::Clock& clock,
-                     const LmdbOptions& options,
-                     DirectoryLock lock,
-                     OwnedEnv env,
-                     SpaceNames names)
+LmdbStore::LmdbStore(const base::Clock& clock, const LmdbOptions& options, Parts parts)
     : clock_(clock),
       options_(options),
-      lock_(std::move(lock)),
-      env_(std::move(env)),
+      lock_(std::move(parts.lock)),
+      env_(std::move(parts.env)),
       slots_(options.readers_max),
       gate_(options.readers_max),
-      names_(std::move(names)) {}
+      names_(std::move(parts.names)) {}
 
 Result<std::unique_ptr<LmdbStore>, Error> LmdbStore::open(const base::Clock& clock,
                                                           const std::string& directory,
@@ -181,8 +177,8 @@ Result<std::unique_ptr<LmdbStore>, Error> LmdbStore::open(const base::Clock& clo
   OwnedEnv env = CAD_TRY(open_env(directory, options));
   if (is_writer) CAD_TRY(sync_path(directory));
   SpaceNames names = CAD_TRY(load_spaces(env.get()));
-  return std::unique_ptr<LmdbStore>(
-      new LmdbStore(clock, options, std::move(lock), std::move(env), std::move(names)));
+  return std::make_unique<LmdbStore>(clock, options,
+                                     Parts{std::move(lock), std::move(env), std::move(names)});
 }
 
 const Limits& LmdbStore::limits() const {
@@ -284,13 +280,14 @@ Result<void, Error> LmdbStore::backup(const std::string& directory) {
 Result<std::unique_ptr<LmdbWrite>, Error> LmdbStore::begin() {
   if (is_read_only()) return base::fail(Error{ErrorCode::kReadOnly});
   CAD_TRY(gate_.enter_write());
-  if (const auto mapped = check_mapped(); !mapped) {
+  MDB_txn* txn = nullptr;
+  auto begun = check_mapped();
+  if (begun) begun = checked(mdb_txn_begin(env_.get(), nullptr, 0, &txn));
+  if (!begun) {
     gate_.leave_write();
-    return base::fail(mapped.error());
+    return base::fail(begun.error());
   }
-  auto txn = LmdbWrite::begin(env_.get(), gate_);
-  if (!txn) gate_.leave_write();
-  return txn;
+  return std::make_unique<LmdbWrite>(env_.get(), gate_, txn);
 }
 
 Result<void, Error> LmdbStore::check_mapped() const {

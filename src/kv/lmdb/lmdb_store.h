@@ -46,9 +46,17 @@ using SpaceNames = std::map<std::string, SpaceId, std::less<>>;  // A SpaceId is
 
 class LmdbStore final : public Store {
  public:
+  // An opened directory.
+  struct Parts {
+    DirectoryLock lock;  // Released after the environment is closed.
+    OwnedEnv env;
+    SpaceNames names;
+  };
+
   // The clock outlives the store.
   [[nodiscard]] static Result<std::unique_ptr<LmdbStore>, Error> open(
       const base::Clock& clock, const std::string& directory, const LmdbOptions& options = {});
+  LmdbStore(const base::Clock& clock, const LmdbOptions& options, Parts parts);
 
   [[nodiscard]] const Limits& limits() const override;
   [[nodiscard]] Result<SpaceId, Error> open_space(std::string_view name) override;
@@ -68,11 +76,6 @@ class LmdbStore final : public Store {
  private:
   friend class LmdbRead;
 
-  LmdbStore(const base::Clock& clock,
-            const LmdbOptions& options,
-            DirectoryLock lock,
-            OwnedEnv env,
-            SpaceNames names);
   [[nodiscard]] Result<std::unique_ptr<LmdbWrite>, Error> begin();
   [[nodiscard]] Result<void, Error> check_mapped() const CAD_EXCLUDES(map_mutex_);
   [[nodiscard]] bool is_read_only() const { return options_.access == Access::kReadOnly; }
@@ -80,7 +83,7 @@ class LmdbStore final : public Store {
 
   const base::Clock& clock_;
   const LmdbOptions options_;
-  const DirectoryLock lock_;  // Released after the environment is closed.
+  const DirectoryLock lock_;
   const OwnedEnv env_;
   std::vector<ReadSlot> slots_;  // A reader's slot in gate_ is its place here.
   TransactionGate gate_;

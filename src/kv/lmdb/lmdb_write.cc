@@ -97,10 +97,9 @@ Result<void, Error> LmdbWriter::changed(int code) {
   return checked(code);
 }
 
-Result<std::unique_ptr<LmdbWrite>, Error> LmdbWrite::begin(MDB_env* env, TransactionGate& gate) {
-  std::unique_ptr<LmdbWrite> txn(new LmdbWrite(env, gate));
-  CAD_TRY(checked(mdb_txn_begin(env, nullptr, 0, &txn->txn_.handle)));
-  return txn;
+LmdbWrite::LmdbWrite(MDB_env* env, TransactionGate& gate, MDB_txn* begun) noexcept
+    : env_(env), gate_(gate) {
+  txn_.handle = begun;
 }
 
 LmdbWrite::~LmdbWrite() {

@@ -41,9 +41,8 @@ class LmdbWriter final : public Writer {
 
 class LmdbWrite final : public WriteTransaction {
  public:
-  // The gate's writer is inside; it leaves at the end.
-  [[nodiscard]] static Result<std::unique_ptr<LmdbWrite>, Error> begin(MDB_env* env,
-                                                                       TransactionGate& gate);
+  // The gate's writer is inside and the transaction begun; the end of this one ends both.
+  LmdbWrite(MDB_env* env, TransactionGate& gate, MDB_txn* begun) noexcept;
   LmdbWrite(const LmdbWrite&) = delete;
   LmdbWrite& operator=(const LmdbWrite&) = delete;
   ~LmdbWrite() override;
@@ -58,7 +57,6 @@ class LmdbWrite final : public WriteTransaction {
   [[nodiscard]] Result<SpaceId, Error> make_space(const char* name);
 
  private:
-  LmdbWrite(MDB_env* env, TransactionGate& gate) noexcept : env_(env), gate_(gate) {}
   [[nodiscard]] Error commit_error(int code) const;
 
   MDB_env* const env_;

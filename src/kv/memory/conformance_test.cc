@@ -8,7 +8,6 @@
 #include "kv/conformance/store_factory_testing.h"
 #include "kv/conformance/suite_testing.h"
 #include "kv/memory/memory_store.h"
-#include "kv/store.h"
 
 namespace cadastre::kv::conformance {
 namespace {

@@ -1,7 +1,6 @@
 #include "kv/memory/memory_store.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
