@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -13,15 +14,13 @@ namespace cadastre::bitmap {
 
 class ContainerArena {
  public:
-  // A copy that lives here.
+  // A copy that lives here. The container is canonical, so that it fits a block.
   [[nodiscard]] ContainerView keep(const ContainerView& container);
   void clear() noexcept;
 
  private:
   static constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
-  struct Block {
-    std::array<std::byte, kBlockBytes> bytes;
-  };
+  using Block = std::array<std::byte, kBlockBytes>;
 
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t block_ = 0;  // the one that is being filled

@@ -183,16 +183,16 @@ ContainerView canonical(const ContainerView& container, ContainerBuffer& out) no
   return kind == ContainerKind::kRun ? to_runs(container, out) : to_plain(container, out);
 }
 
-ContainerView from_ids(std::span<const std::uint64_t> ids, ContainerBuffer& out) noexcept {
-  const std::uint64_t chunk = chunk_of(Id{ids.front()});
+ContainerView from_ids(std::span<const Id> ids, ContainerBuffer& out) noexcept {
+  const std::uint64_t chunk = chunk_of(ids.front());
   if (ids.size() <= kArrayCardinalityMax) {
     for (std::size_t i = 0; i < ids.size(); ++i)
-      put_slot(out, i, slot_of(Id{ids[i]}));
+      put_slot(out, i, slot_of(ids[i]));
     return array_in(out, chunk, ids.size());
   }
   clear_words(out);
-  for (const std::uint64_t id : ids)
-    put_bit(out, slot_of(Id{id}));
+  for (const Id id : ids)
+    put_bit(out, slot_of(id));
   return {chunk, static_cast<std::uint32_t>(ids.size()), ContainerKind::kBitset,
           ByteView(out.bytes)};
 }

@@ -29,8 +29,7 @@ namespace cadastre::bitmap {
                                       ContainerBuffer& out) noexcept;
 
 // The slots of ascending ids of one chunk, as an array or a bitset.
-[[nodiscard]] ContainerView from_ids(std::span<const std::uint64_t> ids,
-                                     ContainerBuffer& out) noexcept;
+[[nodiscard]] ContainerView from_ids(std::span<const Id> ids, ContainerBuffer& out) noexcept;
 // A run container of one run.
 [[nodiscard]] ContainerView from_run(std::uint64_t chunk, Run run, ContainerBuffer& out) noexcept;
 

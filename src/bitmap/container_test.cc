@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -178,31 +178,37 @@ std::vector<Shape> operands() {
   return all;
 }
 
+// The operands, each as every kind it can be.
+struct Operand {
+  const Shape* shape;
+  std::unique_ptr<OwnedContainer> container;
+};
+
+std::vector<Operand> as_containers(const std::vector<Shape>& all) {
+  std::vector<Operand> containers;
+  for (const Shape& shape : all) {
+    for (const ContainerKind kind : testing::kinds_for(shape.slots))
+      containers.push_back({&shape, std::make_unique<OwnedContainer>(shape.slots, kind)});
+  }
+  return containers;
+}
+
 TEST(ContainerOps, AnswerAsSetsDo) {
   const std::vector<Shape> all = operands();
+  const std::vector<Operand> containers = as_containers(all);
   for (const SetOperation& operation : set_operations()) {
-    for (const Shape& a : all) {
-      for (const Shape& b : all) {
-        const model::Slots wanted = operation.on_sets(a.slots, b.slots);
-        std::pair<ContainerKind, base::Bytes> bytes;
-        for (const ContainerKind a_kind : testing::kinds_for(a.slots)) {
-          for (const ContainerKind b_kind : testing::kinds_for(b.slots)) {
-            const OwnedContainer left(a.slots, a_kind);
-            const OwnedContainer right(b.slots, b_kind);
-            ContainerBuffer buffer;
-            const ContainerView found = operation.on_containers(left.view, right.view, buffer);
-            ASSERT_EQ(found.cardinality, wanted.size())
-                << operation.name << ": " << a.name << ", " << b.name;
-            if (wanted.empty()) continue;
-            ASSERT_TRUE(validate(found).has_value());
-            ASSERT_EQ(found.chunk, testing::kSomeChunk);
-            if (bytes.first != found.kind || bytes.second.empty()) {
-              bytes = {found.kind, model::container(wanted, found.kind)};
-            }
-            ASSERT_TRUE(base::equal(found.bytes, bytes.second))
-                << operation.name << ": " << a.name << ", " << b.name;
-          }
-        }
+    for (const Operand& a : containers) {
+      for (const Operand& b : containers) {
+        SCOPED_TRACE(operation.name + (": " + a.shape->name) + ", " + b.shape->name);
+        const model::Slots wanted = operation.on_sets(a.shape->slots, b.shape->slots);
+        ContainerBuffer buffer;
+        const ContainerView found =
+            operation.on_containers(a.container->view, b.container->view, buffer);
+        ASSERT_EQ(found.cardinality, wanted.size());
+        if (wanted.empty()) continue;
+        ASSERT_TRUE(validate(found).has_value());
+        ASSERT_EQ(found.chunk, testing::kSomeChunk);
+        ASSERT_TRUE(base::equal(found.bytes, model::container(wanted, found.kind)));
       }
     }
   }
@@ -210,18 +216,13 @@ TEST(ContainerOps, AnswerAsSetsDo) {
 
 TEST(ContainerOps, CountIntersections) {
   const std::vector<Shape> all = operands();
-  for (const Shape& a : all) {
-    for (const Shape& b : all) {
-      const std::size_t wanted = set_operations()[1].on_sets(a.slots, b.slots).size();
-      for (const ContainerKind a_kind : testing::kinds_for(a.slots)) {
-        for (const ContainerKind b_kind : testing::kinds_for(b.slots)) {
-          const OwnedContainer left(a.slots, a_kind);
-          const OwnedContainer right(b.slots, b_kind);
-          EXPECT_EQ(intersection_cardinality(left.view, right.view), wanted)
-              << a.name << ", " << b.name;
-          EXPECT_EQ(intersects(left.view, right.view), wanted > 0);
-        }
-      }
+  const std::vector<Operand> containers = as_containers(all);
+  for (const Operand& a : containers) {
+    for (const Operand& b : containers) {
+      const auto wanted = set_operations()[1].on_sets(a.shape->slots, b.shape->slots).size();
+      EXPECT_EQ(intersection_cardinality(a.container->view, b.container->view), wanted)
+          << a.shape->name << ", " << b.shape->name;
+      EXPECT_EQ(intersects(a.container->view, b.container->view), wanted > 0);
     }
   }
 }

@@ -36,7 +36,7 @@ enum class SegmentPlace : std::uint8_t {
 // What makes an uneven cut right: ids that ascend or descend leave full segments behind.
 struct CutHint {
   SegmentPlace place = SegmentPlace::kMiddle;
-  std::optional<std::uint64_t> inserted_chunk;  // of the one id that was added
+  std::optional<std::uint64_t> inserted_chunk{};  // of the one id that was added
 };
 
 // One segment to be written.
@@ -47,22 +47,28 @@ struct SegmentPart {
   std::size_t size_bytes = 0;
 };
 
-// In order, at least one for a segment that is not empty. Borrowed from whoever planned.
+// In order, at least one for a segment that is not empty. Borrowed from the planner's scratch.
 struct CutPlan {
   std::span<const SegmentPart> parts;
 };
 
+// Reused from plan to plan.
+struct CutScratch {
+  std::vector<SegmentPart> parts;
+  std::vector<std::size_t> left_bytes;
+};
+
 // One part if the whole fits `limit_bytes` or is one chunk; else two, cut as the hint says or as
 // evenly as can be, ties at the smaller index; if one of them still has two or more chunks and does
-// not fit, as many parts as packing from the left takes. `parts` is scratch that the plan points to.
+// not fit, as many parts as packing from the left takes. Containers are canonical, at least one.
 [[nodiscard]] CutPlan choose_cut(std::span<const ContainerView> containers,
                                  std::size_t limit_bytes,
                                  const CutHint& hint,
-                                 std::vector<SegmentPart>& parts);
+                                 CutScratch& scratch);
 
 // Packs from the left: each part takes what fits `limit_bytes`, and at least one chunk.
 [[nodiscard]] CutPlan choose_packing(std::span<const ContainerView> containers,
                                      std::size_t limit_bytes,
-                                     std::vector<SegmentPart>& parts);
+                                     CutScratch& scratch);
 
 }  // namespace cadastre::bitmap

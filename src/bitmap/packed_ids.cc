@@ -42,9 +42,9 @@ std::size_t packed_bytes(std::uint64_t count, Id first, Id last) noexcept {
          static_cast<std::size_t>(count - 1) * packed_width(last.value() - first.value());
 }
 
-void write_packed(std::byte* to, std::span<const std::uint64_t> ids) noexcept {
-  const std::uint64_t first = ids.front();
-  const unsigned width = packed_width(ids.back() - first);
+void write_packed(std::byte* to, std::span<const Id> ids) noexcept {
+  const std::uint64_t first = ids.front().value();
+  const unsigned width = packed_width(ids.back().value() - first);
   to[0] = static_cast<std::byte>(width);
   base::store_le(to + kCountAt, static_cast<std::uint16_t>(ids.size()));
   base::store_le(to + kFirstAt, first);
@@ -54,10 +54,10 @@ void write_packed(std::byte* to, std::span<const std::uint64_t> ids) noexcept {
   // Whole words while there is room for them: what they write behind a difference, the next one
   // writes over.
   for (; static_cast<std::size_t>(end - at) >= kWordBytes; ++i, at += width)
-    base::store_le(at, ids[i] - first);
+    base::store_le(at, ids[i].value() - first);
   for (; i < ids.size(); ++i, at += width) {
     std::uint64_t word = 0;
-    base::store_le(reinterpret_cast<std::byte*>(&word), ids[i] - first);
+    base::store_le(reinterpret_cast<std::byte*>(&word), ids[i].value() - first);
     std::memcpy(at, &word, width);
   }
 }
@@ -88,8 +88,8 @@ std::uint64_t PackedIds::difference_at(std::size_t index) const noexcept {
   return load_difference(differences_.data() + (index - 1) * width_, width_);
 }
 
-std::uint64_t PackedIds::id_at(std::size_t index) const noexcept {
-  return first_ + difference_at(index);
+Id PackedIds::id_at(std::size_t index) const noexcept {
+  return Id{first_ + difference_at(index)};
 }
 
 std::size_t PackedIds::lower_bound(Id id) const noexcept {
@@ -107,15 +107,15 @@ std::size_t PackedIds::lower_bound(Id id) const noexcept {
 }
 
 std::size_t PackedIds::chunk_end(std::size_t index) const noexcept {
-  const std::uint64_t chunk = chunk_of(Id{id_at(index)});
+  const std::uint64_t chunk = chunk_of(id_at(index));
   do {
     ++index;
-  } while (index < count_ && chunk_of(Id{id_at(index)}) == chunk);
+  } while (index < count_ && chunk_of(id_at(index)) == chunk);
   return index;
 }
 
-base::Result<void, ValueFault> PackedIds::decode(std::span<std::uint64_t> out) const {
-  out[0] = first_;
+base::Result<void, ValueFault> PackedIds::decode(std::span<Id> out) const {
+  out[0] = Id{first_};
   std::uint64_t before = 0;
   bool is_ordered = true;
   const std::byte* at = differences_.data();
@@ -123,7 +123,7 @@ base::Result<void, ValueFault> PackedIds::decode(std::span<std::uint64_t> out) c
     const std::uint64_t difference = load_difference(at, width_);
     is_ordered &= difference > before;
     before = difference;
-    out[i] = first_ + difference;
+    out[i] = Id{first_ + difference};
   }
   if (!is_ordered) return base::fail(ValueFault::kUnorderedSlots);
   return {};

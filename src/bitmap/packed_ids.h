@@ -27,7 +27,7 @@ inline constexpr unsigned kPackedWidthMax = 8;
 [[nodiscard]] std::size_t packed_bytes(std::uint64_t count, Id first, Id last) noexcept;
 
 // Writes a whole payload of ascending ids, packed_bytes long.
-void write_packed(std::byte* to, std::span<const std::uint64_t> ids) noexcept;
+void write_packed(std::byte* to, std::span<const Id> ids) noexcept;
 
 class PackedIds {
  public:
@@ -36,16 +36,16 @@ class PackedIds {
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] unsigned width() const noexcept { return width_; }
-  [[nodiscard]] std::uint64_t id_at(std::size_t index) const noexcept;
+  [[nodiscard]] Id id_at(std::size_t index) const noexcept;
   [[nodiscard]] Id first() const noexcept { return Id{first_}; }
-  [[nodiscard]] Id last() const noexcept { return Id{id_at(count_ - 1)}; }
+  [[nodiscard]] Id last() const noexcept { return id_at(count_ - 1); }
   // Index of the first id that is not less, or count().
   [[nodiscard]] std::size_t lower_bound(Id id) const noexcept;
   // Index of the first id behind `index` that lies in another chunk, or count().
   [[nodiscard]] std::size_t chunk_end(std::size_t index) const noexcept;
 
   // All ids into `out`, which has room for count(); kUnorderedSlots unless they ascend strictly.
-  [[nodiscard]] base::Result<void, ValueFault> decode(std::span<std::uint64_t> out) const;
+  [[nodiscard]] base::Result<void, ValueFault> decode(std::span<Id> out) const;
   // The same question without the ids.
   [[nodiscard]] base::Result<void, ValueFault> check_order() const;
 

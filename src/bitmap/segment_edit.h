@@ -31,6 +31,7 @@
 #include "bitmap/cut_plan.h"
 #include "bitmap/faults.h"
 #include "bitmap/ids.h"
+#include "bitmap/segment_encode.h"
 #include "bitmap/segment_view.h"
 
 namespace cadastre::bitmap {
@@ -89,7 +90,7 @@ class SegmentEdit {
   // As of the last load or clear: the difference is what a change has added or removed.
   [[nodiscard]] std::uint64_t loaded_cardinality() const noexcept { return loaded_cardinality_; }
   // Exact, of the canonical form, checksum included; not empty.
-  [[nodiscard]] std::size_t size_bytes() const noexcept;
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
   [[nodiscard]] std::size_t container_count() const noexcept;
 
   // Plans point into the edit and hold until its next change.
@@ -99,6 +100,65 @@ class SegmentEdit {
   // The canonical value of some containers, at least one, or of all of them.
   [[nodiscard]] ByteView emit(ContainerSpan span);
   [[nodiscard]] ByteView emit();
+
+ private:
+  // Of the two ways to hold the content: ids is the one for what is stored as form 2 and stays so.
+  enum class Content : std::uint8_t {
+    kIds,
+    kContainers,
+  };
+
+  // Takes over an opened value; clears first.
+  [[nodiscard]] Result<void, ValueFault> load(const SegmentView& view);
+  [[nodiscard]] Result<void, ValueFault> gather(const SegmentView& view);
+  [[nodiscard]] Result<void, ValueFault> gather_portable(const SegmentView& view);
+  // A container of a value, valid and canonical; borrowed where it is that already.
+  [[nodiscard]] Result<ContainerView, ValueFault> adopt(const ContainerView& container,
+                                                        bool is_sealed);
+  [[nodiscard]] ContainerView keep_canonical(const ContainerView& container);
+
+  [[nodiscard]] Effect insert_id(Id id);
+  [[nodiscard]] Effect remove_id(Id id);
+  [[nodiscard]] Effect insert_slot_of(Id id);
+  [[nodiscard]] Effect remove_slot_of(Id id);
+  [[nodiscard]] Effect merge_ids(std::span<const Id> sorted_unique, SetOp op);
+  [[nodiscard]] Effect cut_ids(IdRange range, SetOp op);
+  [[nodiscard]] Effect cut_containers(IdRange range, SetOp op);
+  void merge_equal(const ContainerView& own, const ContainerView& other, SetOp op);
+
+  // Whether form 1 can have become smaller for content that is held as ids (B-14).
+  enum class PortableMayWin : bool {
+    kNo,
+    kYes
+  };
+  // After every change: count, size, and the way to hold the content.
+  void settle(PortableMayWin may_win);
+  void settle_ids(PortableMayWin may_win);
+  void settle_containers();
+  [[nodiscard]] Effect effect_since(std::uint64_t cardinality) const noexcept;
+  void hold_containers();
+  [[nodiscard]] CutPlan whole();
+  [[nodiscard]] std::uint64_t first_chunk() const noexcept;
+  [[nodiscard]] std::uint64_t last_chunk() const noexcept;
+  [[nodiscard]] std::size_t find(std::uint64_t chunk) const noexcept;
+
+  Content content_ = Content::kIds;
+  std::vector<Id> ids_;                    // kIds: all of them; else scratch
+  std::size_t chunk_count_ = 0;            // kIds: distinct chunks
+  std::vector<ContainerView> containers_;  // kContainers: all of them, ascending
+  std::uint64_t cardinality_ = 0;
+  std::uint64_t loaded_cardinality_ = 0;
+  std::size_t size_bytes_ = 0;
+
+  std::vector<Id> merged_ids_;
+  std::vector<ContainerView> merged_;  // what a merge has done so far
+  ContainerArena arena_;               // containers that are not in a loaded value
+  ContainerBuffer result_;
+  ContainerBuffer converted_;
+  ContainerBuffer range_;
+  CutScratch cut_scratch_;
+  std::vector<ValueBuffer> emitted_;  // one for each value since the last load
+  std::size_t emitted_count_ = 0;
 };
 
 }  // namespace cadastre::bitmap

@@ -29,16 +29,16 @@ ContainerView unpack(const PackedIds& ids,
                      std::size_t first,
                      std::size_t last,
                      ContainerBuffer& buffer) noexcept {
-  const std::uint64_t chunk = chunk_of(Id{ids.id_at(first)});
+  const std::uint64_t chunk = chunk_of(ids.id_at(first));
   const auto count = static_cast<std::uint32_t>(last - first);
   if (count <= kArrayCardinalityMax) {
     for (std::size_t i = first; i < last; ++i)
-      put_slot(buffer, i - first, slot_of(Id{ids.id_at(i)}));
+      put_slot(buffer, i - first, slot_of(ids.id_at(i)));
     return array_in(buffer, chunk, count);
   }
   clear_words(buffer);
   for (std::size_t i = first; i < last; ++i)
-    put_bit(buffer, slot_of(Id{ids.id_at(i)}));
+    put_bit(buffer, slot_of(ids.id_at(i)));
   return {chunk, count, ContainerKind::kBitset, ByteView(buffer.bytes)};
 }
 
@@ -105,7 +105,7 @@ Result<SegmentView, ValueFault> SegmentView::open(ByteView value, ReadCheck chec
 bool SegmentView::contains(Id id) const noexcept {
   if (form() == SegmentForm::kPacked) {
     const std::size_t at = packed_.lower_bound(id);
-    return at < packed_.count() && packed_.id_at(at) == id.value();
+    return at < packed_.count() && packed_.id_at(at) == id;
   }
   const auto place = find(portable_, chunk_of(id));
   if (!place || place->map.chunk(place->index) != chunk_of(id)) return false;
@@ -115,7 +115,7 @@ bool SegmentView::contains(Id id) const noexcept {
 std::uint64_t SegmentView::rank(Id id) const noexcept {
   if (form() == SegmentForm::kPacked) {
     const std::size_t at = packed_.lower_bound(id);
-    const bool is_here = at < packed_.count() && packed_.id_at(at) == id.value();
+    const bool is_here = at < packed_.count() && packed_.id_at(at) == id;
     return at + (is_here ? 1 : 0);
   }
   std::uint64_t before = 0;
@@ -133,7 +133,7 @@ std::uint64_t SegmentView::rank(Id id) const noexcept {
 
 std::optional<Id> SegmentView::select(std::uint64_t index) const noexcept {
   if (index >= cardinality_) return std::nullopt;
-  if (form() == SegmentForm::kPacked) return Id{packed_.id_at(index)};
+  if (form() == SegmentForm::kPacked) return packed_.id_at(index);
   for (std::size_t at = PortableMaps::first_at(); at < portable_.end_at();) {
     const PortableMap map = portable_.map_at(at);
     for (std::size_t i = 0; i < map.count(); ++i) {
@@ -205,7 +205,7 @@ std::optional<ContainerView> SegmentView::floor(std::uint64_t chunk,
   const std::size_t end =
       chunk >= kChunkMax ? packed_.count() : packed_.lower_bound(fence_at(chunk + 1));
   if (end == 0) return std::nullopt;
-  const std::uint64_t found = chunk_of(Id{packed_.id_at(end - 1)});
+  const std::uint64_t found = chunk_of(packed_.id_at(end - 1));
   const std::size_t first = packed_.lower_bound(fence_at(found));
   if (first >= end) return std::nullopt;  // Ids out of order.
   return unpack(packed_, first, packed_.chunk_end(first), buffer);
