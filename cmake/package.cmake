@@ -8,6 +8,7 @@ file(WRITE "${CMAKE_BINARY_DIR}/cadastreConfig.cmake"
   "include(CMakeFindDependencyMacro)\n"
   "find_dependency(fmt)\n"
   "find_dependency(spdlog)\n"
+  "find_dependency(roaring)\n"
   "include(\"\${CMAKE_CURRENT_LIST_DIR}/cadastreTargets.cmake\")\n")
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/cadastreConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
