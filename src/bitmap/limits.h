@@ -47,6 +47,7 @@ inline constexpr unsigned kBulkFillPercentMost = 100;
 
 inline constexpr std::size_t kBatchIdsMax = std::size_t{1} << 20;  // Longer inputs go in several.
 inline constexpr std::size_t kOperandsMax = 256;                   // Of one set operation.
-inline constexpr std::size_t kScratchBytes = 2 * kContainerBytesMax;  // Of one stream node.
+inline constexpr std::uint64_t kRangeChunksMax = std::uint64_t{1} << 20;  // Of one insert_range.
+inline constexpr std::size_t kScratchBytes = 2 * kContainerBytesMax;      // Of one stream node.
 
 }  // namespace cadastre::bitmap
