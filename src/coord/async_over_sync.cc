@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "coord/async_backend.h"
 #include "coord/backend.h"
+#include "coord/decide_split.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
@@ -19,9 +20,6 @@
 #include "coord/shard_summary.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
-#include "shard/split_plan.h"
 
 namespace cadastre::coord {
 
@@ -43,6 +41,8 @@ void AsyncOverSync::answer(Completion<T, E> done, const Call& call) {
   pending_.push_back(
       [done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
 }
+
+// NOLINTBEGIN(readability-function-size): an operation of five parameters, and its completion
 
 void AsyncOverSync::acquire_and_restore_into(LogicalTime now,
                                              const TenantId& tenant,
@@ -263,5 +263,7 @@ void AsyncOverSync::claim_next_available(LogicalTime now,
     return backend_->claim_next_available(now, tenant, run, worker, out);
   });
 }
+
+// NOLINTEND(readability-function-size)
 
 }  // namespace cadastre::coord

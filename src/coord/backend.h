@@ -38,7 +38,11 @@
 
 namespace cadastre::coord {
 
+using base::Result;
+using shard::CursorUpdate;
 using shard::InitialShardInput;
+using shard::SplitReplacePlan;
+using shard::SplitResidualPlan;
 
 // For workers: everything about one shard. All but acquire need its lease.
 class CoordinationBackend {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -19,10 +18,7 @@
 #include "base/endian.h"
 #include "coord/identity.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
 #include "shard/limits.h"
-#include "shard/manifest.h"
-#include "shard/shard_spec.h"
 #include "shard/split_plan.h"
 
 namespace cadastre::coord {
@@ -78,13 +74,13 @@ std::uint64_t CanonicalHasher::finalize_64() noexcept {
 }
 
 CanonicalHasher split_id_hasher() noexcept {
-  static const base::Blake3Context context(kSplitIdDomain);
-  return CanonicalHasher(context);
+  static const base::Blake3Context kContext(kSplitIdDomain);
+  return CanonicalHasher(kContext);
 }
 
 CanonicalHasher op_payload_hasher() noexcept {
-  static const base::Blake3Context context(kOpPayloadDomain);
-  return CanonicalHasher(context);
+  static const base::Blake3Context kContext(kOpPayloadDomain);
+  return CanonicalHasher(kContext);
 }
 
 ShardId derive_split_shard_id(const DerivedShardSource& source) noexcept {

@@ -42,6 +42,7 @@ inline constexpr std::array kHashDomains{kSplitIdDomain, kOpPayloadDomain};
 class CanonicalHasher {
  public:
   // Borrows the context.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only the first used_ bytes are read
   explicit CanonicalHasher(const base::Blake3Context& context CAD_LIFETIMEBOUND) noexcept
       : context_(&context) {}
 
@@ -70,7 +71,6 @@ class CanonicalHasher {
   const base::Blake3Context* context_;
   std::optional<base::Blake3Hasher> stream_;  // once there are more than kPendingMax bytes
   std::size_t used_ = 0;
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): only the first used_ bytes are read
   std::array<std::byte, kPendingMax> pending_;
 };
 

@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/bytes.h"
 #include "base/check.h"
 #include "base/result.h"
 #include "coord/errors.h"
+#include "coord/identity.h"
 #include "coord/limits.h"
 #include "coord/shard_record.h"
 #include "shard/cursor.h"
-#include "shard/shard_spec.h"
 
 namespace cadastre::coord {
 namespace {

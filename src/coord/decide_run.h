@@ -18,6 +18,7 @@
 
 namespace cadastre::coord {
 
+using base::Result;
 using shard::InitialShardInput;
 
 struct RunRequest {

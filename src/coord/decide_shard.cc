@@ -17,7 +17,6 @@
 #include "coord/shard_change.h"
 #include "coord/shard_record.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
 
 namespace cadastre::coord {
 namespace {

@@ -1,11 +1,9 @@
 #include "coord/decide_split.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
-#include <numeric>
 #include <optional>
 #include <span>
 

@@ -41,6 +41,7 @@ struct SplitResidualResult {
 };
 
 // What a split needs to know beyond its parent's record.
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): without find_start there is none to make
 struct SplitSurroundings {
   ShardCounts counts;
   ShardLimits limits;

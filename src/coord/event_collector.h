@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/function_ref.h"
 #include "coord/events.h"
 #include "coord/identity.h"
 
@@ -31,7 +32,7 @@ class EventCollector {
 
   // False: dropped. The first event fixes the tenant for good; another tenant's is our own mistake.
   bool emit(StateTransitionEvent event) {
-    CAD_CHECK(!tenant_ || *tenant_ == event.tenant, "a collector is of one tenant");
+    CAD_CHECK(tenant_.value_or(event.tenant) == event.tenant, "a collector is of one tenant");
     if (events_.size() >= max_) return false;
     tenant_ = event.tenant;
     events_.push_back(std::move(event));
@@ -41,8 +42,7 @@ class EventCollector {
   [[nodiscard]] std::vector<StateTransitionEvent> drain() { return std::exchange(events_, {}); }
 
   // Visits, then forgets, and keeps the room.
-  template <class Visit>
-  void drain_with(Visit&& visit) {
+  void drain_with(base::FunctionRef<void(const StateTransitionEvent&)> visit) {
     for (const StateTransitionEvent& event : events_)
       visit(event);
     events_.clear();

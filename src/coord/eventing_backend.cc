@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "coord/backend.h"
+#include "coord/decide_split.h"
 #include "coord/errors.h"
 #include "coord/event_collector.h"
 #include "coord/events.h"
@@ -17,8 +17,6 @@
 #include "coord/run_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/split_plan.h"
 
 namespace cadastre::coord {
 namespace {
@@ -47,6 +45,8 @@ ShardAcquired acquired(const Lease& lease) {
 }
 
 }  // namespace
+
+// NOLINTBEGIN(readability-function-size): five parameters of the operation, and the collector
 
 Result<AcquireResultView, AcquireError> EventingBackend::acquire_with_events(
     LogicalTime now,
@@ -218,5 +218,7 @@ Result<IdempotentOutcome<FenceEpoch>, UnparkError> EventingBackend::unpark_with_
   return noted(backend_->unpark_shard(now, tenant, key, op), {tenant, key.run, now, events},
                [&](FenceEpoch fence) { return ShardUnparked{key.shard, fence}; });
 }
+
+// NOLINTEND(readability-function-size)
 
 }  // namespace cadastre::coord

@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "coord/limits.h"
 #include "coord/states.h"
 
 namespace cadastre::coord {
@@ -36,10 +35,12 @@ void RunProgress::observe(ShardStatus status,
                           std::optional<base::ByteView> last_key) noexcept {
   CAD_CHECK(total != std::numeric_limits<std::uint32_t>::max(), "a run's shards are countable");
   const bool is_active = status == ShardStatus::kActive;
-  CAD_CHECK(is_active || !is_leased, "only an active shard is leased");
   ++total;
   ++counter_of(*this, status);
-  if (is_leased) ++leased;
+  if (is_leased) {
+    CAD_CHECK(is_active, "only an active shard is leased");
+    ++leased;
+  }
   if (!is_active || !last_key) return;
   if (!watermark || base::less(*last_key, watermark->view())) watermark.emplace(*last_key);
 }

@@ -25,7 +25,6 @@
 #include "coord/run_record.h"
 #include "coord/shard_record.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
 #include "shard/shard_spec.h"
 
 namespace cadastre::coord {

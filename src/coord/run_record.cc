@@ -83,6 +83,7 @@ Result<void, BrokenInvariant> check_invariants(const RunRecord& record) {
 
 void assert_invariants(const RunRecord& record) {
   const auto held = check_invariants(record);
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): its texts are literals
   CAD_CHECK(held.has_value(), held.error().text.data());
 }
 

@@ -4,11 +4,9 @@
 #include <cstring>
 #include <span>
 
-#include "base/bytes.h"
 #include "base/check.h"
+#include "coord/identity.h"
 #include "coord/shard_record.h"
-#include "shard/cursor.h"
-#include "shard/shard_spec.h"
 
 namespace cadastre::coord {
 namespace {

@@ -4,8 +4,6 @@
 #include <optional>
 #include <string_view>
 
-#include "shard/cursor.h"
-
 namespace cadastre::coord {
 
 std::string_view name(ShardStatus status) noexcept {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "coord/async_backend.h"
 #include "coord/backend.h"
+#include "coord/decide_split.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
@@ -19,9 +20,6 @@
 #include "coord/shard_summary.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
-#include "shard/split_plan.h"
 
 namespace cadastre::coord {
 
@@ -149,6 +147,7 @@ Result<ShardDump, GetShardError> SyncOverAsync::get_shard(const TenantId& tenant
       [&](auto done) { backend_->get_shard(tenant, key, std::move(done)); });
 }
 
+// NOLINTNEXTLINE(readability-function-size): the interface has these parameters
 Result<void, ListShardsError> SyncOverAsync::list_shards_into(LogicalTime now,
                                                               const TenantId& tenant,
                                                               RunId run,

@@ -10,15 +10,15 @@
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/cursor_rules.h"
+#include "coord/decide_split.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/outcome.h"
+#include "coord/shard_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
 #include "shard/shard_spec.h"
-#include "shard/split_plan.h"
 
 namespace cadastre::coord {
 namespace {

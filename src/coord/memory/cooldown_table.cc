@@ -1,6 +1,5 @@
 #include "coord/memory/cooldown_table.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>

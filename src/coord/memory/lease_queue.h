@@ -68,7 +68,7 @@ class LeaseQueue {
 
   struct Entry {
     LogicalTime deadline;
-    Number number;
+    Number number = 0;
   };
 
   [[nodiscard]] static bool foremost(const Entry& a, const Entry& b) noexcept {

@@ -125,16 +125,11 @@ class MarkedSequence {
       const Block& block = blocks_[order_[place]];
       CAD_CHECK(block.place == place, "a block knows its place");
       CAD_CHECK(block.size > 0, "a block in the order has items");
-      std::size_t in_block = 0;
-      for (std::size_t i = 0; i < block.size; ++i) {
-        CAD_CHECK(links_(block.items[i]) == order_[place], "an item knows its block");
-        CAD_CHECK(last == nullptr || before(*last, block.items[i]), "items are in order");
-        in_block += is_set(block, i) ? 1 : 0;
-        last = &block.items[i];
-      }
-      CAD_CHECK(in_block == marks_by_place_[place], "a block's marks are counted");
+      CAD_CHECK(last == nullptr || before(*last, block.items[0]), "blocks are in order");
+      verify_block(order_[place], before);
+      last = &block.items[block.size - 1];
       items += block.size;
-      marks += in_block;
+      marks += marks_by_place_[place];
     }
     CAD_CHECK(items == size_, "items are counted");
     CAD_CHECK(marks == marked_, "marks are counted");
@@ -291,6 +286,19 @@ class MarkedSequence {
     } else {
       block.marks[to / kWordBits] &= ~bit;
     }
+  }
+
+  // Links, marks and order inside one block.
+  template <class Before>
+  void verify_block(std::uint32_t id, const Before& before) const {
+    const Block& block = blocks_[id];
+    std::size_t marks = 0;
+    for (std::size_t i = 0; i < block.size; ++i) {
+      CAD_CHECK(links_(block.items[i]) == id, "an item knows its block");
+      CAD_CHECK(i == 0 || before(block.items[i - 1], block.items[i]), "items are in order");
+      marks += is_set(block, i) ? 1 : 0;
+    }
+    CAD_CHECK(marks == marks_by_place_[block.place], "a block's marks are counted");
   }
 
   template <class Visit>

@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/byte_slab.h"
 #include "base/check.h"
@@ -19,7 +18,6 @@
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
-#include "coord/lease_rules.h"
 #include "coord/limits.h"
 #include "coord/memory/record_pool.h"
 #include "coord/memory/run_index.h"
@@ -29,7 +27,6 @@
 #include "coord/shard_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
 
 namespace cadastre::coord::memory {
 namespace {
@@ -78,13 +75,11 @@ MemoryBackend::~MemoryBackend() {
   CAD_CHECK_SLOW(open_sessions() == 0, "a session does not outlive its backend");
   if constexpr (base::kSlowChecks) {
     // Every string must belong to a record.
-    for (const auto& [id, tenant] : tenants_) {
-      for (const auto& [run_id, run] : tenant->runs) {
-        run->visit([this](Number number) {
-          pool_[number].release(slab_);
-          return true;
-        });
-      }
+    for (const Run* run : runs_in_order()) {
+      run->visit([this](Number number) {
+        pool_[number].release(slab_);
+        return true;
+      });
     }
     CAD_CHECK(slab_.stats().live_count == 0, "every string belongs to a record");
   } else {

@@ -196,7 +196,8 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
   [[nodiscard]] std::optional<Number> find_shard(const TenantId& tenant,
                                                  const ShardKey& key) const noexcept;
   [[nodiscard]] Run* find_run(const TenantId& tenant, RunId run) const noexcept;
-  [[nodiscard]] std::vector<const Tenant*> tenants_in_order() const;
+  // Of all tenants, by tenant and id.
+  [[nodiscard]] std::vector<const Run*> runs_in_order() const;
   [[nodiscard]] ShardRecordView view_of(Number number) const noexcept;
   [[nodiscard]] ShardCounts counts(const Tenant& tenant) const noexcept;
 
@@ -215,6 +216,8 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
   [[nodiscard]] Result<IdempotentOutcome<Unit>, RunTransitionError> end_run(
       LogicalTime now, const TenantId& tenant, RunId run, OpId op, RunOpKind kind);
   void forget_run(Tenant& tenant, RunId run);
+  // Aborts unless the run and its shards hold their invariants; how many strings these have.
+  [[nodiscard]] std::size_t verify_run(const Run& run) const;
 
   // Constant after construction.
   const MemoryOptions options_;

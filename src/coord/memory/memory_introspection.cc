@@ -17,54 +17,79 @@
 #include "coord/memory/staging.h"
 #include "coord/run_record.h"
 #include "coord/shard_record.h"
-#include "shard/cursor.h"
-#include "shard/shard_spec.h"
 
 namespace cadastre::coord::memory {
 
-std::vector<const MemoryBackend::Tenant*> MemoryBackend::tenants_in_order() const {
+namespace {
+
+// How many strings a record has in the slab.
+std::size_t count_strings(const ShardRecordView& record) noexcept {
+  return (record.spec.start().empty() ? 0U : 1U) + (record.spec.end().empty() ? 0U : 1U) +
+         (record.spec.metadata().empty() ? 0U : 1U) + (record.cursor.last_key() ? 1U : 0U) +
+         (record.cursor.token() ? 1U : 0U) + (record.spawned.empty() ? 0U : 1U);
+}
+
+}  // namespace
+
+std::vector<const Run*> MemoryBackend::runs_in_order() const {
   std::vector<const Tenant*> tenants;
+  tenants.reserve(tenants_.size());
   for (const auto& [id, tenant] : tenants_)
     tenants.push_back(tenant.get());
   std::ranges::sort(tenants, {}, [](const Tenant* tenant) { return tenant->id; });
-  return tenants;
+  std::vector<const Run*> runs;
+  for (const Tenant* tenant : tenants) {
+    for (const auto& [id, run] : tenant->runs)
+      runs.push_back(run.get());
+  }
+  return runs;
 }
 
 void MemoryBackend::visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const {
-  for (const Tenant* tenant : tenants_in_order()) {
-    for (const auto& [id, run] : tenant->runs) {
-      run->visit([&](Number number) {
-        visit(view_of(number));
-        return true;
-      });
-    }
+  for (const Run* run : runs_in_order()) {
+    run->visit([&](Number number) {
+      visit(view_of(number));
+      return true;
+    });
   }
 }
 
 std::vector<ShardDump> MemoryBackend::dump_shards() const {
   std::vector<ShardDump> shards;
-  for (const Tenant* tenant : tenants_in_order()) {
-    for (const auto& [id, run] : tenant->runs) {
-      const std::size_t first = shards.size();
-      run->visit([&](Number number) {
-        shards.push_back(dump(view_of(number)));
-        return true;
-      });
-      std::sort(
-          shards.begin() + static_cast<std::ptrdiff_t>(first), shards.end(),
-          [](const ShardDump& a, const ShardDump& b) { return a.state.shard < b.state.shard; });
-    }
+  for (const Run* run : runs_in_order()) {
+    const std::size_t first = shards.size();
+    run->visit([&](Number number) {
+      shards.push_back(dump(view_of(number)));
+      return true;
+    });
+    std::sort(shards.begin() + static_cast<std::ptrdiff_t>(first), shards.end(),
+              [](const ShardDump& a, const ShardDump& b) { return a.state.shard < b.state.shard; });
   }
   return shards;
 }
 
 std::vector<RunRecord> MemoryBackend::dump_runs() const {
+  const std::vector<const Run*> found = runs_in_order();
   std::vector<RunRecord> runs;
-  for (const Tenant* tenant : tenants_in_order()) {
-    for (const auto& [id, run] : tenant->runs)
-      runs.push_back(run->record());
-  }
+  runs.reserve(found.size());
+  for (const Run* run : found)
+    runs.push_back(run->record());
   return runs;
+}
+
+std::size_t MemoryBackend::verify_run(const Run& run) const {
+  assert_invariants(run.record());
+  run.verify();
+  std::size_t strings = 0;
+  run.visit([&](Number number) {
+    const ShardRecordView record = view_of(number);
+    assert_invariants(record);
+    CAD_CHECK(shards_.find(run.record().tenant, record.state.key()) == number,
+              "the table finds every shard");
+    strings += count_strings(record);
+    return true;
+  });
+  return strings;
 }
 
 void MemoryBackend::verify() const {
@@ -73,19 +98,8 @@ void MemoryBackend::verify() const {
   for (const auto& [id, tenant] : tenants_) {
     std::size_t shards = 0;
     for (const auto& [run_id, run] : tenant->runs) {
-      assert_invariants(run->record());
-      run->verify();
+      strings += verify_run(*run);
       shards += run->size();
-      run->visit([&](Number number) {
-        const ShardRecordView record = view_of(number);
-        assert_invariants(record);
-        CAD_CHECK(shards_.find(id, record.state.key()) == number, "the table finds every shard");
-        strings += (record.spec.start().empty() ? 0U : 1U) + (record.spec.end().empty() ? 0U : 1U) +
-                   (record.spec.metadata().empty() ? 0U : 1U) +
-                   (record.cursor.last_key() ? 1U : 0U) + (record.cursor.token() ? 1U : 0U) +
-                   (record.spawned.empty() ? 0U : 1U);
-        return true;
-      });
     }
     CAD_CHECK(shards == tenant->shards, "a tenant's shards are counted");
     total += shards;

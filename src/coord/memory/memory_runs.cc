@@ -1,6 +1,5 @@
 // Runs: creation, registration, lists, the end.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,7 +25,6 @@
 #include "coord/shard_record.h"
 #include "coord/shard_summary.h"
 #include "coord/states.h"
-#include "shard/manifest.h"
 
 namespace cadastre::coord::memory {
 namespace {
@@ -119,6 +117,7 @@ Result<ShardDump, GetShardError> MemoryBackend::get_shard(const TenantId& tenant
   return dump(view_of(*number));
 }
 
+// NOLINTNEXTLINE(readability-function-size): the interface has these parameters
 Result<void, ListShardsError> MemoryBackend::list_shards_into(LogicalTime now,
                                                               const TenantId& tenant,
                                                               RunId run,

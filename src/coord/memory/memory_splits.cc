@@ -22,7 +22,6 @@
 #include "coord/outcome.h"
 #include "coord/shard_change.h"
 #include "coord/shard_record.h"
-#include "shard/cursor.h"
 #include "shard/pooled.h"
 #include "shard/split_plan.h"
 
@@ -55,6 +54,7 @@ class ParentBytes {
                                                      const ShardRecordView& parent,
                                                      std::span<const ShardId> spawned) {
     std::vector<ShardId> all;
+    all.reserve(parent.spawned.size() + spawned.size());
     for (std::size_t i = 0; i < parent.spawned.size(); ++i)
       all.push_back(parent.spawned[i]);
     all.insert(all.end(), spawned.begin(), spawned.end());

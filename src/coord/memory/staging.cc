@@ -6,10 +6,9 @@
 
 #include "base/byte_slab.h"
 #include "base/result.h"
+#include "coord/identity.h"
 #include "coord/memory/record_pool.h"
 #include "coord/shard_record.h"
-#include "shard/cursor.h"
-#include "shard/shard_spec.h"
 
 namespace cadastre::coord::memory {
 
