@@ -14,17 +14,18 @@
 #include <string>
 
 #include <CLI/App.hpp>
-#include <CLI/Config.hpp>  // IWYU pragma: keep: App's members are defined there
-#include <CLI/Error.hpp>
+#include <CLI/Config.hpp>     // IWYU pragma: keep: App's members are defined there
 #include <CLI/Formatter.hpp>  // IWYU pragma: keep: App's members are defined there
 #include <CLI/Validators.hpp>
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "sim/coord/explorer/bound.h"
 #include "sim/coord/explorer/explorer.h"
 #include "sim/coord/faults.h"
 #include "sim/coord/shrink.h"
 #include "sim/coord/simulation.h"
+#include "sim/coord/step.h"
 #include "sim/coord/sweep.h"
 
 namespace cadastre::sim {

@@ -1,9 +1,7 @@
 // Carries requests to a backend: one small function for each shape of answer.
 
-#include <cstddef>
-#include <optional>
 #include <span>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #include "base/bytes.h"
@@ -11,8 +9,7 @@
 #include "coord/backend.h"
 #include "coord/decide_split.h"
 #include "coord/errors.h"
-#include "coord/lease.h"
-#include "coord/outcome.h"
+#include "coord/identity.h"
 #include "coord/snapshot.h"
 #include "shard/cursor.h"
 #include "shard/manifest.h"
@@ -102,6 +99,7 @@ Answer renew_many(CoordinationFacade& backend, const Request& request) {
   if (!result) return refused(result.error());
   Answer answer;
   answer.verdict = Verdict::kDone;
+  answer.renewals.reserve(result->size());
   for (const auto& renewed : *result) {
     if (renewed) {
       answer.renewals.push_back({{}, renewed->new_deadline, renewed->capacity});
@@ -114,6 +112,7 @@ Answer renew_many(CoordinationFacade& backend, const Request& request) {
 
 Answer split_replace(CoordinationFacade& backend, const Request& request) {
   std::vector<shard::SplitReplaceChild> children;
+  children.reserve(request.pieces.size());
   for (const Piece& piece : request.pieces)
     children.push_back({spec_of(piece), cursor_of(piece)});
   const auto plan = shard::SplitReplacePlan::try_make(children);
@@ -133,6 +132,7 @@ Answer split_residual(CoordinationFacade& backend, const Request& request) {
 
 Answer register_shards(CoordinationFacade& backend, const Request& request) {
   std::vector<shard::InitialShardInput> rows;
+  rows.reserve(request.pieces.size());
   for (const Piece& piece : request.pieces)
     rows.push_back({piece.shard, spec_of(piece), cursor_of(piece)});
   return outcome(

@@ -240,26 +240,17 @@ History Driver::draw(Operation operation) {
     case Operation::kResume: return draw_resume();
     case Operation::kTerminateRun: return draw_run_affair();
     case Operation::kMischief: return draw_mischief();
-    case Operation::kRenewMany: {
-      const auto worker = draw_worker([](const Worker& w) { return !w.held().empty(); });
-      if (!worker) return {};
-      return {request(*worker, Call::kRenewMany, {})};
-    }
-    case Operation::kRetry: {
-      const auto worker = draw_worker([](const Worker& w) { return w.unanswered().has_value(); });
-      if (!worker) return {};
-      Step step;
-      step.kind = StepKind::kRetry;
-      step.worker = *worker;
-      return {step};
-    }
-    case Operation::kClaim: {
-      const auto worker = draw_worker();
-      if (!worker) return {};
-      return {request(*worker, Call::kClaim, {kMainRun, {}})};
-    }
+    case Operation::kRenewMany: return draw_renew_many();
+    case Operation::kRetry: return draw_retry();
+    case Operation::kClaim: return draw_claim();
   }
   return {};
+}
+
+History Driver::draw_claim() {
+  const auto worker = draw_worker();
+  if (!worker) return {};
+  return {request(*worker, Call::kClaim, {kMainRun, {}})};
 }
 
 History Driver::draw_acquire() {
@@ -268,6 +259,21 @@ History Driver::draw_acquire() {
   const auto shard = draw_shard(world_->workers()[*worker].tenant());
   if (!shard) return {};
   return {request(*worker, Call::kAcquire, shard->key())};
+}
+
+History Driver::draw_renew_many() {
+  const auto worker = draw_worker([](const Worker& w) { return !w.held().empty(); });
+  if (!worker) return {};
+  return {request(*worker, Call::kRenewMany, {})};
+}
+
+History Driver::draw_retry() {
+  const auto worker = draw_worker([](const Worker& w) { return w.unanswered().has_value(); });
+  if (!worker) return {};
+  Step step;
+  step.kind = StepKind::kRetry;
+  step.worker = *worker;
+  return {step};
 }
 
 History Driver::draw_leased(Operation operation) {

@@ -85,6 +85,9 @@ class Driver {
   [[nodiscard]] std::optional<Step> draw_leased_step(Operation operation,
                                                      std::uint32_t worker,
                                                      const Holding& holding);
+  [[nodiscard]] History draw_renew_many();
+  [[nodiscard]] History draw_retry();
+  [[nodiscard]] History draw_claim();
   [[nodiscard]] History draw_acquire();
   [[nodiscard]] History draw_unpark();
   [[nodiscard]] History draw_repeat(StepKind kind);

@@ -153,7 +153,7 @@ History Driver::draw_run_affair() {
     return out;
   }
   const auto run = side[random_->below(side.size())];
-  Step end = request(*worker, kEnds[random_->below(kEnds.size())], {run, {}});
+  const Step end = request(*worker, kEnds[random_->below(kEnds.size())], {run, {}});
   History out{end};
   if (random_->below(4) == 0) out.push_back(end);  // asked twice
   return out;

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
 #include "coord/backend.h"
+#include "coord/identity.h"
 #include "coord/run_record.h"
 #include "coord/shard_record.h"
 #include "sim/coord/shard_name.h"

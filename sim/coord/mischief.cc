@@ -11,7 +11,6 @@
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/limits.h"
-#include "coord/states.h"
 #include "sim/coord/request.h"
 #include "sim/coord/request_of.h"
 #include "sim/coord/shard_name.h"

@@ -10,7 +10,6 @@
 #include "sim/coord/driver.h"
 #include "sim/coord/oracles/recount.h"
 #include "sim/coord/request.h"
-#include "sim/coord/shard_name.h"
 #include "sim/coord/simulation.h"
 #include "sim/coord/step.h"
 #include "sim/coord/world.h"

@@ -1,5 +1,6 @@
 #include "sim/coord/request.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -91,8 +90,10 @@ const Holding* presented(const Step& step, const Sender& sender) {
 }
 
 std::vector<Piece> layout(std::size_t count) {
-  CAD_CHECK(count >= 1 && count <= kKeyspace, "every shard has a key");
+  CAD_CHECK(count > 0, "there is a shard");
+  CAD_CHECK(count <= kKeyspace, "every shard has a key");
   std::vector<Piece> pieces;
+  pieces.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     pieces.push_back({coord::ShardId::from_raw(i + 1),
                       one_byte(i * kKeyspace / count),

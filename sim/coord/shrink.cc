@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -32,26 +33,33 @@ History without(const History& history, std::size_t first, std::size_t count) {
   return rest;
 }
 
+// Once from front to back; whether a chunk could be left out.
+bool leave_out_chunks(History& history,
+                      std::size_t chunk,
+                      base::FunctionRef<bool(const History&)> fails,
+                      std::size_t& attempts_left) {
+  bool shorter = false;
+  for (std::size_t first = 0; first < history.size();) {
+    if (attempts_left == 0) return false;
+    --attempts_left;
+    const std::size_t count = std::min(chunk, history.size() - first);
+    History rest = without(history, first, count);
+    if (fails(rest)) {
+      history = std::move(rest);
+      shorter = true;
+    } else {
+      first += count;
+    }
+  }
+  return shorter;
+}
+
 }  // namespace
 
 History shrink(History history, base::FunctionRef<bool(const History&)> fails) {
-  std::size_t attempts = 0;
+  std::size_t attempts_left = kShrinkAttemptsMax;
   for (std::size_t chunk = std::max<std::size_t>(history.size() / 2, 1); chunk > 0; chunk /= 2) {
-    bool shorter = true;
-    while (shorter) {
-      shorter = false;
-      for (std::size_t first = 0; first < history.size();) {
-        if (++attempts > kShrinkAttemptsMax) return history;
-        const std::size_t count = std::min(chunk, history.size() - first);
-        History rest = without(history, first, count);
-        if (fails(rest)) {
-          history = std::move(rest);
-          shorter = true;
-        } else {
-          first += count;
-        }
-      }
-    }
+    while (leave_out_chunks(history, chunk, fails, attempts_left)) {}
   }
   return history;
 }

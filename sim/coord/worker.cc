@@ -37,17 +37,7 @@ void Worker::crash() {
 }
 
 void Worker::learn(const Request& request, const Answer& answer) {
-  if (request.call == Call::kRenewMany) {
-    for (std::size_t i = 0; i < answer.renewals.size(); ++i) {
-      const auto& renewal = answer.renewals[i];
-      if (renewal.code.empty()) {
-        learn_renewal(request.leases[i], renewal.deadline);
-      } else {
-        learn_refusal(request.leases[i], renewal.code);
-      }
-    }
-    return;
-  }
+  if (request.call == Call::kRenewMany) return learn_renewals(request, answer);
   if (answer.verdict == Verdict::kGranted) return learn_grant(answer);
   if (request.leases.empty()) return;
   if (answer.verdict == Verdict::kRenewed) {
@@ -63,6 +53,17 @@ void Worker::learn_grant(const Answer& answer) {
   const ShardName name{tenant_, answer.lease->run(), answer.lease->shard()};
   lose(name);
   held_.emplace(name, Holding{*answer.lease, answer.start, answer.end, answer.last_key});
+}
+
+void Worker::learn_renewals(const Request& request, const Answer& answer) {
+  for (std::size_t i = 0; i < answer.renewals.size(); ++i) {
+    const auto& renewal = answer.renewals[i];
+    if (renewal.code.empty()) {
+      learn_renewal(request.leases[i], renewal.deadline);
+    } else {
+      learn_refusal(request.leases[i], renewal.code);
+    }
+  }
 }
 
 void Worker::learn_renewal(const coord::Lease& lease, coord::LogicalTime deadline) {

@@ -58,6 +58,7 @@ class Worker {
  private:
   void learn_grant(const Answer& answer);
   void learn_outcome(const Request& request, const Answer& answer);
+  void learn_renewals(const Request& request, const Answer& answer);
   void learn_renewal(const coord::Lease& lease, coord::LogicalTime deadline);
   void learn_refusal(const coord::Lease& lease, std::string_view code);
   void lose(const ShardName& name);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "coord/backend.h"
 #include "coord/identity.h"
 #include "coord/snapshot.h"
 #include "node/coordination.h"
@@ -131,7 +132,7 @@ void World::retry(Worker& worker) {
   worker.learn(request, send(request));
 }
 
-std::uint64_t World::available(std::size_t tenant, coord::LogicalTime now) {
+std::uint64_t World::available(std::size_t tenant, coord::LogicalTime now) const {
   std::vector<coord::ShardId> candidates;
   const auto collected = subject_.backend->collect_claim_candidates_into(now, tenant_number(tenant),
                                                                          kMainRun, candidates);

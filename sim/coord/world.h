@@ -54,7 +54,7 @@ class World {
   void finish();
 
   // How many shards of a tenant's main run the backend says are free.
-  [[nodiscard]] std::uint64_t available(std::size_t tenant, coord::LogicalTime now);
+  [[nodiscard]] std::uint64_t available(std::size_t tenant, coord::LogicalTime now) const;
 
   [[nodiscard]] const WorldOptions& options() const noexcept { return options_; }
   [[nodiscard]] std::uint64_t clock() const noexcept { return clock_; }

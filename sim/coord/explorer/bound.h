@@ -15,13 +15,13 @@ inline constexpr std::size_t kExplorerWorkers = 2;
 struct Bound {
   std::string_view name;
   std::size_t roots = 1;    // shards that are registered
-  std::size_t keys = 2;     // that a cursor may reach, at most 3
+  std::uint8_t keys = 2;    // that a cursor may reach, at most 3
   std::uint64_t ticks = 4;  // the clock goes from 1 to this
   std::uint64_t lease_ticks = 2;
-  std::uint64_t fence_max = 3;          // nobody acquires or unparks beyond it, at most 7
-  std::uint64_t derived_fence_max = 3;  // the same for shards that a split made
-  bool splits = false;                  // the first shard can be split, in both ways, at one point
-  bool run_ends = false;                // the run can be cancelled
+  std::uint8_t fence_max = 3;          // nobody acquires or unparks beyond it, at most 7
+  std::uint8_t derived_fence_max = 3;  // the same for shards that a split made
+  bool splits = false;                 // the first shard can be split, in both ways, at one point
+  bool run_ends = false;               // the run can be cancelled
   std::size_t states_max = 20'000'000;
 };
 

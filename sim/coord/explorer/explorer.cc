@@ -28,7 +28,7 @@ class Search {
   }
 
   Exploration run() {
-    SmallWorld root(out_.bound, *scratch_);
+    const SmallWorld root(out_.bound, *scratch_);
     seen_.insert(root.digest());
     nodes_.push_back({});
     std::size_t next = 0;

@@ -16,6 +16,7 @@
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/op_log.h"
+#include "coord/snapshot.h"
 #include "coord/states.h"
 #include "node/coordination.h"
 #include "sim/coord/explorer/action.h"
@@ -108,9 +109,10 @@ std::vector<Action> SmallWorld::actions() const {
   for (std::uint8_t worker = 0; worker < kExplorerWorkers; ++worker)
     add_worker_actions(worker, out);
   Action admin{.kind = ActionKind::kSend, .call = Call::kUnpark, .worker = kAdministrator};
-  for (; admin.shard < shards_.size(); ++admin.shard) {
-    if (!can_rise(shards_[admin.shard])) continue;
-    admin.op_fence = static_cast<std::uint8_t>(record(shards_[admin.shard]).state.fence.raw());
+  for (std::size_t place = 0; place < shards_.size(); ++place) {
+    if (!can_rise(shards_[place])) continue;
+    admin.shard = static_cast<std::uint8_t>(place);
+    admin.op_fence = static_cast<std::uint8_t>(record(shards_[place]).state.fence.raw());
     out.push_back(admin);
   }
   if (bound_.run_ends) {
@@ -134,8 +136,10 @@ void SmallWorld::add_worker_actions(std::uint8_t worker, std::vector<Action>& ou
     action.call = Call::kRenewMany;
     out.push_back(action);
   }
-  for (; action.shard < shards_.size(); ++action.shard)
+  for (std::size_t place = 0; place < shards_.size(); ++place) {
+    action.shard = static_cast<std::uint8_t>(place);
     add_shard_actions(action, out);
+  }
 }
 
 void SmallWorld::add_shard_actions(Action action, std::vector<Action>& out) const {

@@ -67,6 +67,8 @@ class SmallWorld {
   void add_repeats(Action action, std::vector<Action>& out) const;
   void learn(const Action& action, const Answer& answer);
   void check_state();
+  void check_holders(const Known& shard);
+  void report(const char* property, const Known& shard);
 
   Bound bound_;
   coord::AcquireScratch* scratch_;

@@ -20,6 +20,7 @@
 #include "sim/coord/explorer/small_world.h"
 #include "sim/coord/mirror.h"
 #include "sim/coord/shard_name.h"
+#include "sim/coord/world.h"
 
 namespace cadastre::sim {
 namespace {
@@ -81,32 +82,38 @@ std::uint64_t SmallWorld::digest() const {
   return canonical.digest();
 }
 
+void SmallWorld::report(const char* property, const Known& shard) {
+  violations_.push_back({property, fmt::format("shard {:x} at {}", shard.id.raw(), clock_)});
+}
+
+// The lease, and who believes to have it.
+void SmallWorld::check_holders(const Known& shard) {
+  const coord::ShardDump& of = record(shard);
+  const bool live = coord::is_live(of.state.lease, coord::LogicalTime::from_raw(clock_));
+  std::size_t holders = 0;
+  for (std::size_t worker = 0; worker < kExplorerWorkers; ++worker) {
+    const std::uint64_t epoch = std::bit_width(shard.granted[worker]) - 1U;
+    const bool granted = shard.granted[worker] != 0 && epoch == of.state.fence.raw();
+    if (granted && live && of.state.fence > coord::kFenceInitial) ++holders;
+    const bool owns = live && of.state.lease->owner.raw() == worker + 1;
+    if (owns && !granted) report("ZombieRejection", shard);
+  }
+  if (holders > 1) report("MutualExclusion", shard);
+}
+
 void SmallWorld::check_state() {
-  const auto now = coord::LogicalTime::from_raw(clock_);
   for (const Known& shard : shards_) {
     const coord::ShardDump& of = record(shard);
-    const auto report = [&](const char* property) {
-      violations_.push_back({property, fmt::format("shard {:x} at {}", shard.id.raw(), clock_)});
-    };
-    std::size_t holders = 0;
-    for (std::size_t worker = 0; worker < kExplorerWorkers; ++worker) {
-      const std::uint64_t epoch = std::bit_width(shard.granted[worker]) - 1U;
-      const bool granted = shard.granted[worker] != 0 && epoch == of.state.fence.raw();
-      const bool live = coord::is_live(of.state.lease, now);
-      if (granted && live && of.state.fence > coord::kFenceInitial) ++holders;
-      const bool owns = live && of.state.lease->owner.raw() == worker + 1;
-      if (owns && !granted) report("ZombieRejection");
-    }
-    if (holders > 1) report("MutualExclusion");
+    check_holders(shard);
     if (of.state.status != coord::ShardStatus::kActive && of.state.lease) {
-      report("TerminalUnleased");
+      report("TerminalUnleased", shard);
     }
-    if (of.state.fence < coord::kFenceInitial) report("FenceEpochSanity");
+    if (of.state.fence < coord::kFenceInitial) report("FenceEpochSanity", shard);
     if (!of.state.parent) continue;
     const auto* const parent = judge_.mirror().find(ShardName{0, kMainRun, *of.state.parent});
     const bool named =
         parent != nullptr && std::ranges::find(parent->spawned, shard.id) != parent->spawned.end();
-    if (!named) report("SplitAtomicity");
+    if (!named) report("SplitAtomicity", shard);
   }
 }
 

@@ -36,6 +36,7 @@ bool tiles(std::span<const KeySpan> registered, std::span<const KeySpan> spans) 
 void CoverageOracle::observe(const Request& request, const Answer& answer) {
   if (request.call != Call::kRegister || answer.verdict != Verdict::kExecuted) return;
   std::vector<Registered> ranges;
+  ranges.reserve(request.pieces.size());
   for (const Piece& piece : request.pieces)
     ranges.push_back({piece.start, piece.end});
   std::ranges::sort(ranges, [](const Registered& a, const Registered& b) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -66,7 +67,9 @@ void GrantOracle::observe_grant(const Request& request, const Answer& answer, Vi
   grant = {lease.fence(), lease.owner(), lease.deadline(), true};
 }
 
-void GrantOracle::observe_use(const Request& request, const coord::Lease& lease, Violations& out) {
+void GrantOracle::observe_use(const Request& request,
+                              const coord::Lease& lease,
+                              Violations& out) const {
   const Grant* const grant = find(shard_name(request.tenant, lease.shard_key()));
   const auto report = [&](std::string_view why) {
     out.push_back({"S1", fmt::format("{} of shard {:x} under fence {} took effect at {}: {}",

@@ -39,7 +39,7 @@ class GrantOracle {
 
  private:
   void observe_grant(const Request& request, const Answer& answer, Violations& out);
-  void observe_use(const Request& request, const coord::Lease& lease, Violations& out);
+  void observe_use(const Request& request, const coord::Lease& lease, Violations& out) const;
   void observe_renewal(const Request& request,
                        const coord::Lease& lease,
                        coord::LogicalTime deadline,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -38,6 +37,12 @@ bool may_appear(const Request& request, const Answer& answer, const ShardName& n
   if (name.tenant != number_of(request.tenant) || !answer.effective()) return false;
   const auto run = request.leases.empty() ? request.key.run : request.leases.front().run();
   return name.run == run && std::ranges::find(answer.shards, name.shard) != answer.shards.end();
+}
+
+// Whether the request collects this run.
+bool may_vanish(const Request& request, const coord::RunRecord& run) {
+  return request.call == Call::kCollectGarbage && run.completed_at &&
+         *run.completed_at < request.before;
 }
 
 bool is_run_affair(Call call) {
@@ -131,31 +136,32 @@ void Judge::judge_lineage(const ShardName& name) {
   }
 }
 
+void Judge::violate(const char* rule, const Request& request, const char* what) {
+  violations_.push_back({rule, fmt::format("{}: {}", to_text(request), what)});
+}
+
 void Judge::judge_runs(const Request& request, const Answer& answer) {
   std::size_t forgotten = 0;
   for (const RunDifference& difference : mirror_.look_at_runs()) {
     const bool own = difference.name.tenant == number_of(request.tenant) && answer.effective();
     if (!difference.after) {
-      const auto& before = *difference.before;
-      const bool over = before.completed_at && *before.completed_at < request.before;
-      if (!own || request.call != Call::kCollectGarbage || !over) {
-        violations_.push_back({"S8", to_text(request) + ": a run vanished"});
-      }
+      if (!own || !may_vanish(request, *difference.before))
+        violate("S8", request, "a run vanished");
       ++forgotten;
       forget(difference.name);
       continue;
     }
     if (!own || difference.name.run != request.key.run) {
-      violations_.push_back({"S0", to_text(request) + ": another run changed"});
+      violate("S0", request, "another run changed");
     }
     if (difference.before) check_run_step(*difference.before, *difference.after, violations_);
   }
   if (forgotten != answer.forgotten) {
-    violations_.push_back({"S8", to_text(request) + ": not as many runs forgotten as answered"});
+    violate("S8", request, "not as many runs forgotten as answered");
   }
   for (const ShardName& name : mirror_.vanished()) {
     if (mirror_.find(name.run_name()) != nullptr) {
-      violations_.push_back({"S0", to_text(request) + ": a record of a living run vanished"});
+      violate("S0", request, "a record of a living run vanished");
     }
   }
 }

@@ -51,6 +51,7 @@ class Judge {
                         const ShardDifference& difference);
   void judge_lineage(const ShardName& name);
   void judge_runs(const Request& request, const Answer& answer);
+  void violate(const char* rule, const Request& request, const char* what);
   void forget(const RunName& run);
 
   coord::CoordinationFacade* backend_;
