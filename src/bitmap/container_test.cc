@@ -123,39 +123,40 @@ TEST(Container, EditsStayCanonical) {
   }
 }
 
+using model::SlotList;
+
 struct SetOperation {
   const char* name;
   ContainerView (*on_containers)(const ContainerView&,
                                  const ContainerView&,
                                  ContainerBuffer&) noexcept;
-  model::Slots (*on_sets)(const model::Slots&, const model::Slots&);
+  SlotList (*on_sets)(const SlotList&, const SlotList&);
 };
 
 const std::vector<SetOperation>& set_operations() {
-  using model::Slots;
   static const std::vector<SetOperation> kAll = {
       {"unite", unite,
-       [](const Slots& a, const Slots& b) {
-         Slots out;
-         std::ranges::set_union(a, b, std::inserter(out, out.end()));
+       [](const SlotList& a, const SlotList& b) {
+         SlotList out;
+         std::ranges::set_union(a, b, std::back_inserter(out));
          return out;
        }},
       {"intersect", intersect,
-       [](const Slots& a, const Slots& b) {
-         Slots out;
-         std::ranges::set_intersection(a, b, std::inserter(out, out.end()));
+       [](const SlotList& a, const SlotList& b) {
+         SlotList out;
+         std::ranges::set_intersection(a, b, std::back_inserter(out));
          return out;
        }},
       {"subtract", subtract,
-       [](const Slots& a, const Slots& b) {
-         Slots out;
-         std::ranges::set_difference(a, b, std::inserter(out, out.end()));
+       [](const SlotList& a, const SlotList& b) {
+         SlotList out;
+         std::ranges::set_difference(a, b, std::back_inserter(out));
          return out;
        }},
       {"symmetric_difference", symmetric_difference,
-       [](const Slots& a, const Slots& b) {
-         Slots out;
-         std::ranges::set_symmetric_difference(a, b, std::inserter(out, out.end()));
+       [](const SlotList& a, const SlotList& b) {
+         SlotList out;
+         std::ranges::set_symmetric_difference(a, b, std::back_inserter(out));
          return out;
        }},
   };
@@ -180,7 +181,8 @@ std::vector<Shape> operands() {
 
 // The operands, each as every kind it can be.
 struct Operand {
-  const Shape* shape;
+  std::string name;
+  SlotList slots;
   std::unique_ptr<OwnedContainer> container;
 };
 
@@ -188,19 +190,20 @@ std::vector<Operand> as_containers(const std::vector<Shape>& all) {
   std::vector<Operand> containers;
   for (const Shape& shape : all) {
     for (const ContainerKind kind : testing::kinds_for(shape.slots))
-      containers.push_back({&shape, std::make_unique<OwnedContainer>(shape.slots, kind)});
+      containers.push_back({shape.name,
+                            {shape.slots.begin(), shape.slots.end()},
+                            std::make_unique<OwnedContainer>(shape.slots, kind)});
   }
   return containers;
 }
 
 TEST(ContainerOps, AnswerAsSetsDo) {
-  const std::vector<Shape> all = operands();
-  const std::vector<Operand> containers = as_containers(all);
+  const std::vector<Operand> containers = as_containers(operands());
   for (const SetOperation& operation : set_operations()) {
     for (const Operand& a : containers) {
       for (const Operand& b : containers) {
-        SCOPED_TRACE(operation.name + (": " + a.shape->name) + ", " + b.shape->name);
-        const model::Slots wanted = operation.on_sets(a.shape->slots, b.shape->slots);
+        SCOPED_TRACE(operation.name + (": " + a.name) + ", " + b.name);
+        const SlotList wanted = operation.on_sets(a.slots, b.slots);
         ContainerBuffer buffer;
         const ContainerView found =
             operation.on_containers(a.container->view, b.container->view, buffer);
@@ -215,13 +218,12 @@ TEST(ContainerOps, AnswerAsSetsDo) {
 }
 
 TEST(ContainerOps, CountIntersections) {
-  const std::vector<Shape> all = operands();
-  const std::vector<Operand> containers = as_containers(all);
+  const std::vector<Operand> containers = as_containers(operands());
   for (const Operand& a : containers) {
     for (const Operand& b : containers) {
-      const auto wanted = set_operations()[1].on_sets(a.shape->slots, b.shape->slots).size();
+      const auto wanted = set_operations()[1].on_sets(a.slots, b.slots).size();
       EXPECT_EQ(intersection_cardinality(a.container->view, b.container->view), wanted)
-          << a.shape->name << ", " << b.shape->name;
+          << a.name << ", " << b.name;
       EXPECT_EQ(intersects(a.container->view, b.container->view), wanted > 0);
     }
   }

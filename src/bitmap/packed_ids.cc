@@ -23,14 +23,6 @@ constexpr std::size_t kCountAt = 1;
 constexpr std::size_t kFirstAt = 3;
 constexpr unsigned kByteBits = 8;
 
-static_assert(kPackedHeaderBytes >= kWordBytes, "a word that ends with a difference is in bounds");
-
-// A difference of `width` bytes, at least 1. The word that ends where it ends begins in the payload.
-std::uint64_t load_difference(const std::byte* at, unsigned width) noexcept {
-  const auto word = base::load_le<std::uint64_t>(at + width - kWordBytes);
-  return word >> (kByteBits * (kWordBytes - width));
-}
-
 }  // namespace
 
 unsigned packed_width(std::uint64_t difference) noexcept {
@@ -83,15 +75,6 @@ base::Result<PackedIds, ValueFault> PackedIds::parse(base::ByteView payload) {
   return ids;
 }
 
-std::uint64_t PackedIds::difference_at(std::size_t index) const noexcept {
-  if (index == 0) return 0;
-  return load_difference(differences_.data() + (index - 1) * width_, width_);
-}
-
-Id PackedIds::id_at(std::size_t index) const noexcept {
-  return Id{first_ + difference_at(index)};
-}
-
 std::size_t PackedIds::lower_bound(Id id) const noexcept {
   if (id.value() <= first_) return 0;
   const std::uint64_t wanted = id.value() - first_;
@@ -117,22 +100,26 @@ std::size_t PackedIds::chunk_end(std::size_t index) const noexcept {
 base::Result<void, ValueFault> PackedIds::decode(std::span<Id> out) const {
   out[0] = Id{first_};
   std::uint64_t before = 0;
-  bool is_ordered = true;
-  const std::byte* at = differences_.data();
-  for (std::size_t i = 1; i < count_; ++i, at += width_) {
-    const std::uint64_t difference = load_difference(at, width_);
-    is_ordered &= difference > before;
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 1; i < count_; ++i) {
+    const std::uint64_t difference = difference_at(i);
+    wrong += difference <= before ? 1 : 0;
     before = difference;
     out[i] = Id{first_ + difference};
   }
-  if (!is_ordered) return base::fail(ValueFault::kUnorderedSlots);
+  if (wrong != 0) return base::fail(ValueFault::kUnorderedSlots);
   return {};
 }
 
 base::Result<void, ValueFault> PackedIds::check_order() const {
+  std::uint64_t before = 0;
+  std::uint64_t wrong = 0;
   for (std::size_t i = 1; i < count_; ++i) {
-    if (difference_at(i) <= difference_at(i - 1)) return base::fail(ValueFault::kUnorderedSlots);
+    const std::uint64_t difference = difference_at(i);
+    wrong += difference <= before ? 1 : 0;
+    before = difference;
   }
+  if (wrong != 0) return base::fail(ValueFault::kUnorderedSlots);
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/bytes.h"
+#include "base/endian.h"
 #include "base/result.h"
 #include "bitmap/faults.h"
 #include "bitmap/ids.h"
@@ -36,7 +37,9 @@ class PackedIds {
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] unsigned width() const noexcept { return width_; }
-  [[nodiscard]] Id id_at(std::size_t index) const noexcept;
+  [[nodiscard]] Id id_at(std::size_t index) const noexcept {
+    return Id{first_ + difference_at(index)};
+  }
   [[nodiscard]] Id first() const noexcept { return Id{first_}; }
   [[nodiscard]] Id last() const noexcept { return id_at(count_ - 1); }
   // Index of the first id that is not less, or count().
@@ -50,7 +53,15 @@ class PackedIds {
   [[nodiscard]] base::Result<void, ValueFault> check_order() const;
 
  private:
-  [[nodiscard]] std::uint64_t difference_at(std::size_t index) const noexcept;
+  // The word that ends where a difference ends begins inside the payload, whose header is longer.
+  [[nodiscard]] std::uint64_t difference_at(std::size_t index) const noexcept {
+    if (index == 0) return 0;
+    constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+    static_assert(kPackedHeaderBytes >= kWordBytes);
+    const std::byte* const end = differences_.data() + index * width_;
+    const auto word = base::load_le<std::uint64_t>(end - kWordBytes);
+    return word >> (8 * (kWordBytes - width_));
+  }
 
   base::ByteView differences_;  // of the ids from the second on
   std::uint64_t first_ = 0;

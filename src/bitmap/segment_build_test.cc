@@ -85,7 +85,7 @@ TEST(SegmentBuild, FillsSegments) {
 }
 
 TEST(SegmentBuild, PiecesOfAChunkAreOne) {
-  const Ids ids = testing::ids_from(7, 30000, 11);
+  const Ids ids = testing::ids_from(7, 9000, 37);
   const auto whole = build(ids, 2000, ids.size());
   for (const std::size_t block : {1U, 7U, 5000U}) {
     const auto pieces = build(ids, 2000, block);
@@ -103,7 +103,7 @@ TEST(SegmentBuild, RefusesWhatDescendsOrIsDamaged) {
   lower.chunk -= 1;
   EXPECT_EQ(builder.add(lower).error().code, ValueFault::kUnorderedKey);
   ContainerView wrong = one.view;
-  const base::Bytes bytes = model::container({5, 9}, ContainerKind::kRun);
+  const base::Bytes bytes = model::container(model::Slots{5, 9}, ContainerKind::kRun);
   wrong.kind = ContainerKind::kRun;
   wrong.bytes = bytes;
   wrong.cardinality = 3;

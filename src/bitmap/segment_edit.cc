@@ -19,6 +19,7 @@
 #include "bitmap/container_ops.h"
 #include "bitmap/cut_plan.h"
 #include "bitmap/faults.h"
+#include "bitmap/form_choice.h"
 #include "bitmap/ids.h"
 #include "bitmap/limits.h"
 #include "bitmap/packed_ids.h"
@@ -37,37 +38,6 @@ std::size_t count_chunks(std::span<const Id> sorted) noexcept {
   for (std::size_t i = 1; i < sorted.size(); ++i)
     count += chunk_of(sorted[i]) == chunk_of(sorted[i - 1]) ? 0 : 1;
   return count;
-}
-
-// What an id finds where it stands or would stand among ascending ids.
-struct Surroundings {
-  bool shares_high = false;  // with an id in the same 32-bit bitmap of form 1
-  bool shares_chunk = false;
-  bool has_neighbour = false;  // the id before or behind it by one
-};
-
-Surroundings surroundings(std::span<const Id> before, std::span<const Id> behind, Id id) noexcept {
-  constexpr unsigned kLowBits = 32;
-  Surroundings found;
-  const auto look_at = [&found, id](Id lower, Id upper) {
-    const Id other = lower == id ? upper : lower;
-    found.shares_high |= other.value() >> kLowBits == id.value() >> kLowBits;
-    found.shares_chunk |= chunk_of(other) == chunk_of(id);
-    found.has_neighbour |= upper.value() - lower.value() == 1;
-  };
-  if (!before.empty()) look_at(before.back(), id);
-  if (!behind.empty()) look_at(id, behind.front());
-  return found;
-}
-
-// Whether form 1 can overtake form 2, which pays `width` bytes for the id that was added and is no
-// wider than before (B-14). In a chunk that is there, form 1 pays two bytes of an array, four of a
-// lonely run, and nothing of a bitset. For a new chunk it pays ten, but six in a bitmap with runs.
-bool slot_may_be_cheaper(const Surroundings& found, unsigned width, std::size_t ids) noexcept {
-  constexpr unsigned kSlotOfArray = 2;
-  constexpr unsigned kChunkAmongRuns = 6;
-  if (!found.shares_chunk) return found.shares_high && width > kChunkAmongRuns;
-  return found.has_neighbour || width > kSlotOfArray || ids > kArrayCardinalityMax;
 }
 
 // The part of a range that lies in a chunk, which it touches.
@@ -186,7 +156,9 @@ void SegmentEdit::settle_ids(PortableMayWin may_win) {
   const std::size_t packed = packed_bytes(ids_.size(), ids_.front(), ids_.back());
   size_bytes_ = kFrameBytes + packed;
   const bool too_many = ids_.size() > kPackedIdsMax;
-  if (!too_many && may_win == PortableMayWin::kNo) return;
+  const bool may_be_less =
+      may_win == PortableMayWin::kYes && portable_bytes_least(chunk_count_) < packed;
+  if (!too_many && !may_be_less) return;
   const std::size_t portable = portable_bytes(ids_);
   if (!too_many && packed <= portable) return;  // B-13
   size_bytes_ = kFrameBytes + portable;
@@ -239,7 +211,7 @@ Effect SegmentEdit::insert_id(Id id) {
   const unsigned width = width_of(ids_);
   ids_.insert(at, id);
   chunk_count_ += found.shares_chunk ? 0 : 1;
-  const bool may_win = width_of(ids_) > width || slot_may_be_cheaper(found, width, ids_.size());
+  const bool may_win = width_of(ids_) > width || portable_may_overtake(found, width, ids_.size());
   settle_ids(may_win ? PortableMayWin::kYes : PortableMayWin::kNo);
   return Effect::kChanged;
 }

@@ -61,6 +61,7 @@ class SegmentEdit {
   // What was there is forgotten.
   void clear() noexcept;
   [[nodiscard]] Result<void, ValueFault> load(ByteView value);
+  [[nodiscard]] Result<void, ValueFault> load(base::Bytes&& value) = delete;  // It is borrowed.
 
   // load, then the change. kUnchanged leaves nothing to emit.
   [[nodiscard]] Result<Effect, ValueFault> load_and_insert(ByteView value, Id id);

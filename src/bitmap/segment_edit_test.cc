@@ -27,6 +27,8 @@ using model::Ids;
 using model::RunUse;
 using shard::shown;
 
+constexpr std::size_t kPairIdsMax = 7000;  // Larger pairs show nothing new and take long.
+
 std::vector<Id> as_ids(const Ids& ids) {
   std::vector<Id> all;
   for (const std::uint64_t id : ids)
@@ -62,7 +64,7 @@ TEST(SegmentEdit, OneIdInOrOutOfEverySet) {
     Ids ids = before;
     const std::vector<std::uint64_t> probes = testing::probes(ids);
     for (const base::Bytes& source : sources(before)) {
-      const std::size_t step = 1 + probes.size() / (ids.size() > 10000 ? 8 : 40);
+      const std::size_t step = 1 + probes.size() / (ids.size() > 5000 ? 6 : 30);
       for (std::size_t i = 0; i < probes.size(); i += step) {
         const std::uint64_t id = probes[i];
         const bool is_new = ids.insert(id).second;
@@ -118,7 +120,7 @@ TEST(SegmentEdit, MergesSets) {
   SegmentEdit edit;
   for (const auto& [what, a] : testing::sets()) {
     for (const auto& [other, b] : testing::sets()) {
-      if (a.size() + b.size() > 20000) continue;
+      if (a.size() + b.size() > kPairIdsMax) continue;
       SCOPED_TRACE(what + " and " + other);
       const base::Bytes source = model::stored(a);
       const base::Bytes other_value = model::stored(b);
@@ -192,7 +194,7 @@ TEST(SegmentEdit, JoinsNeighbours) {
   SegmentEdit edit;
   for (const auto& [what, left] : testing::sets()) {
     for (const auto& [other, right] : testing::sets()) {
-      if (*left.rbegin() >> 16 >= *right.begin() >> 16 || left.size() + right.size() > 20000)
+      if (*left.rbegin() >> 16 >= *right.begin() >> 16 || left.size() + right.size() > kPairIdsMax)
         continue;
       SCOPED_TRACE(what + " and " + other);
       Ids both = left;
@@ -252,10 +254,11 @@ TEST(SegmentEdit, RefusesDamage) {
        ValueFault::kBadRuns},
   };
   SegmentEdit edit;
+  const base::Bytes five = model::stored({5});
   for (const Case& each : cases) {
     SCOPED_TRACE(each.what);
     for (const Id id : {Id{0x10001}, Id{77}, Id{0xffff0000}}) {
-      ASSERT_TRUE(edit.load(model::stored({5})).has_value());
+      ASSERT_TRUE(edit.load(five).has_value());
       const auto inserted = edit.load_and_insert(each.value, id);
       if (inserted.has_value()) {  // Membership is asked before the content is looked at.
         EXPECT_EQ(*inserted, Effect::kUnchanged);
@@ -279,7 +282,7 @@ TEST(SegmentEdit, RefusesABadSource) {
   ContainerView bad = good.view;
   bad.kind = ContainerKind::kRun;
   bad.cardinality = 9;
-  const base::Bytes runs = model::container({5, 6}, ContainerKind::kRun);
+  const base::Bytes runs = model::container(model::Slots{5, 6}, ContainerKind::kRun);
   bad.bytes = runs;
   int calls = 0;
   const auto twice =
@@ -299,7 +302,8 @@ TEST(SegmentEdit, RefusesABadSource) {
 TEST(SegmentEdit, PartsOutliveEachOther) {
   SegmentEdit edit;
   const Ids ids = testing::ids_from(1, 4000, 9999);
-  ASSERT_TRUE(edit.load(model::stored(ids)).has_value());
+  const base::Bytes source = model::stored(ids);
+  ASSERT_TRUE(edit.load(source).has_value());
   std::vector<ByteView> values;
   std::vector<SegmentPart> parts;
   for (const SegmentPart& part : edit.pack(1024).parts)

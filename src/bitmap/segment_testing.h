@@ -34,7 +34,7 @@ inline model::Ids ids_from(std::uint64_t first, std::size_t count, std::uint64_t
 }
 
 // 6.1: edges of every width of an id, run cookies with 1, 3, 4 and 5 containers, every kind.
-inline std::vector<NamedSet> sets() {
+inline std::vector<NamedSet> make_sets() {
   constexpr std::uint64_t kTop = ~std::uint64_t{0};
   std::vector<NamedSet> all = {
       {"zero", {0}},
@@ -60,6 +60,11 @@ inline std::vector<NamedSet> sets() {
     all.push_back({"runs and an array in " + std::to_string(chunks), runs});
   }
   return all;
+}
+
+inline const std::vector<NamedSet>& sets() {
+  static const std::vector<NamedSet> kAll = make_sets();
+  return kAll;
 }
 
 // Ids at, beside and far from members.

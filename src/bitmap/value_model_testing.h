@@ -18,6 +18,7 @@ namespace cadastre::bitmap::model {
 
 using Ids = std::set<std::uint64_t>;
 using Slots = std::set<std::uint16_t>;
+using SlotList = std::vector<std::uint16_t>;  // ascending
 
 inline void put(base::Bytes& out, std::uint64_t value, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i)
@@ -29,7 +30,7 @@ inline void put(base::Bytes& out, const base::Bytes& bytes) {
 }
 
 // First and last slot of each run.
-inline std::vector<std::pair<std::uint16_t, std::uint16_t>> runs_of(const Slots& slots) {
+inline std::vector<std::pair<std::uint16_t, std::uint16_t>> runs_of(const auto& slots) {
   std::vector<std::pair<std::uint16_t, std::uint16_t>> runs;
   for (const std::uint16_t slot : slots) {
     if (!runs.empty() && runs.back().second + 1 == slot) {
@@ -41,7 +42,7 @@ inline std::vector<std::pair<std::uint16_t, std::uint16_t>> runs_of(const Slots&
   return runs;
 }
 
-inline base::Bytes container(const Slots& slots, ContainerKind kind) {
+inline base::Bytes container(const auto& slots, ContainerKind kind) {
   base::Bytes out;
   if (kind == ContainerKind::kArray) {
     for (const std::uint16_t slot : slots)
@@ -67,7 +68,7 @@ enum class RunUse : std::uint8_t {
   kAlways,
 };
 
-inline ContainerKind kind_of(const Slots& slots, RunUse use) {
+inline ContainerKind kind_of(const auto& slots, RunUse use) {
   const std::size_t plain = slots.size() <= 4096 ? 2 * slots.size() : 8192;
   const std::size_t runs = 2 + 4 * runs_of(slots).size();
   if (use == RunUse::kAlways) return ContainerKind::kRun;
@@ -76,7 +77,7 @@ inline ContainerKind kind_of(const Slots& slots, RunUse use) {
 }
 
 // One 32-bit bitmap, from its cookie on.
-inline base::Bytes inner_bitmap(const std::map<std::uint16_t, Slots>& chunks, RunUse use) {
+inline base::Bytes inner_bitmap(const std::map<std::uint16_t, SlotList>& chunks, RunUse use) {
   base::Bytes flags((chunks.size() + 7) / 8);
   base::Bytes headers;
   std::vector<base::Bytes> containers;
@@ -112,10 +113,15 @@ inline base::Bytes inner_bitmap(const std::map<std::uint16_t, Slots>& chunks, Ru
 }
 
 inline base::Bytes portable(const Ids& ids, RunUse use) {
-  std::map<std::uint32_t, std::map<std::uint16_t, Slots>> maps;
+  std::map<std::uint32_t, std::map<std::uint16_t, SlotList>> maps;
+  SlotList* slots = nullptr;
+  std::uint64_t chunk = 0;
   for (const std::uint64_t id : ids) {
-    Slots& slots = maps[static_cast<std::uint32_t>(id >> 32)][static_cast<std::uint16_t>(id >> 16)];
-    slots.insert(slots.end(), static_cast<std::uint16_t>(id));
+    if (slots == nullptr || chunk != id >> 16) {
+      chunk = id >> 16;
+      slots = &maps[static_cast<std::uint32_t>(id >> 32)][static_cast<std::uint16_t>(chunk)];
+    }
+    slots->push_back(static_cast<std::uint16_t>(id));
   }
   base::Bytes out;
   put(out, maps.size(), 8);

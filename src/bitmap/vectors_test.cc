@@ -17,6 +17,9 @@
 #include "bitmap/descriptor.h"
 #include "bitmap/ids.h"
 #include "bitmap/key_codec.h"
+#include "bitmap/limits.h"
+#include "bitmap/segment_edit.h"
+#include "bitmap/segment_form.h"
 #include "bitmap/segment_testing.h"
 #include "bitmap/segment_view.h"
 #include "bitmap/stats_record.h"
@@ -153,6 +156,53 @@ TEST(BitmapVectors, EveryRowHolds) {
     shard::for_each_entry(file.at(name), section.check);
   }
   EXPECT_EQ(left, std::set<std::string>{});
+}
+
+// What a damaged value may do: be refused, or be read as some set and leave as its one encoding.
+void expect_harmless(base::Bytes value) {
+  for (const bool is_sealed_anew : {false, true}) {
+    if (is_sealed_anew && value.size() > kChecksumBytes) seal(value);
+    const auto view = SegmentView::open(value);
+    SegmentEdit edit;
+    const bool loads = edit.load(value).has_value();
+    if (!view) {
+      EXPECT_FALSE(loads);
+      continue;
+    }
+    const model::Ids ids = testing::ids_of(*view);
+    EXPECT_EQ(loads, view->check_contents().has_value());
+    if (loads) {
+      EXPECT_EQ(shown(edit.emit()), shown(model::stored(ids)));
+    }
+  }
+}
+
+// 6.4: every prefix, every change of one bit and some of a byte, of every value.
+TEST(BitmapVectors, DamagedValuesAreHarmless) {
+  const Json file = vector_file();
+  for (const Json& row : file.at("values")) {
+    const base::Bytes good = shard::hex(row.at("bytes").get<std::string>());
+    for (std::size_t at = 0; at < good.size(); ++at) {
+      const ::testing::ScopedTrace trace(__FILE__, __LINE__, row.at("id").get<std::string>());
+      expect_harmless({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(at)});
+      for (const unsigned change : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 128U, 255U, 0x83U}) {
+        base::Bytes bad = good;
+        bad[at] ^= static_cast<std::byte>(change);
+        expect_harmless(bad);
+      }
+    }
+  }
+}
+
+// A value leaves an edit in its canonical form.
+TEST(BitmapVectors, LoadedValuesLeaveCanonical) {
+  SegmentEdit edit;
+  const Json file = vector_file();
+  for (const Json& row : file.at("values")) {
+    const base::Bytes bytes = shard::hex(row.at("bytes").get<std::string>());
+    ASSERT_TRUE(edit.load(bytes).has_value());
+    EXPECT_EQ(shown(edit.emit()) == shown(bytes), row.at("canonical").get<bool>());
+  }
 }
 
 }  // namespace
