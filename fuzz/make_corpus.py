@@ -15,6 +15,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 VECTORS = HERE.parent / "src" / "shard" / "testdata" / "shard-algebra-vectors.json"
 COORDINATION = HERE.parent / "src" / "coord" / "testdata" / "coordination_vectors.json"
+BITMAPS = HERE.parent / "src" / "bitmap" / "testdata" / "bitmap_vectors.json"
 TRANSCRIPTS = HERE.parent / "tests" / "cli"
 LITERAL_MAX = 63
 SEED_BYTES_MAX = 20480
@@ -235,7 +236,56 @@ def coord_batch():
     return {name: seed for name, seed in seeds.items() if len(seed) <= SEED_BYTES_MAX}
 
 
-def targets(vectors, coordination):
+def portable_scenes():
+    """Payloads of the portable format that were trouble somewhere, and a full and a dense chunk."""
+    one = unhex("000000003a300000010000000000000010000000" "2a00")
+    empty = unhex("050000003a30000000000000")
+
+    def payload(count, *maps):
+        return count.to_bytes(8, "little") + b"".join(maps)
+    bitset = unhex("000000003a300000010000000000a0aa10000000") + b"\x55\xaa\xff" * 2730 + b"\x00\x01"
+    return {
+        "nothing": b"", "no_maps": payload(0), "one": payload(1, one), "all_maps": payload(2**64 - 1, one),
+        "twice": payload(2, one, one), "empty_inner": payload(1, empty), "one_and_empty": payload(2, one, empty),
+        "trailing": payload(1, one) + b"\0", "bitset": payload(1, bitset),
+        "full_chunk": payload(1, unhex("000000003b30000001" "0000ffff" "010000" "00ffff")),
+        "five_with_runs": payload(1, unhex("01000000" "3b300400" "15" + "".join(
+            f"{key:02x}000{3 if key % 2 == 0 else 0}00" for key in range(5)) + "".join(
+            (41 + 4 + at).to_bytes(4, "little").hex() for at in (0, 6, 8, 14, 16)) + "010005000300" "0700" "010005000300"
+            "0700" "010005000300")),
+    }
+
+
+def bitmap_values(bitmaps):
+    seeds = {name_of(row): bytes.fromhex(row["bytes"]) for row in bitmaps["values"]}
+    for name, payload in portable_scenes().items():
+        seeds[f"form_1_{name}"] = b"\x01" + payload
+        seeds[f"form_81_{name}"] = b"\x81" + payload + b"\0\0\0\0"
+    return seeds
+
+
+def bitmap_edits(bitmaps):
+    """A value behind its size, then edits: ones, ids, ranges."""
+    edits = bytes(range(256)) + b"\x01\x04\x02" * 20
+    return {name: len(value).to_bytes(2, "big") + value + edits for name, value in bitmap_values(bitmaps).items()}
+
+
+def bitmap_portables(bitmaps):
+    seeds = {name_of(row): bytes.fromhex(row["bytes"])[1:] for row in bitmaps["values"] if row["form"] == 1}
+    return seeds | portable_scenes()
+
+
+def bitmap_keys(bitmaps):
+    seeds = {name_of(row): bytes.fromhex(row["bytes"]) for row in bitmaps["keys"]}
+    seeds["two_keys"] = string("6100") + bytes([0, 7]) + number(65536) + string("61ff") + bytes([0, 7]) + number(0)
+    return seeds
+
+
+def bitmap_records(bitmaps):
+    return {name_of(row): bytes.fromhex(row["bytes"]) for row in bitmaps["descriptors"] + bitmaps["stats"]}
+
+
+def targets(vectors, coordination, bitmaps):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
         "metadata_decode": frames(vectors["metadata_decode"], [5, 8, 11, 14, 15, 16, 19]),
@@ -250,13 +300,19 @@ def targets(vectors, coordination):
         "tuple_key": tuple_key(vectors),
         "coord_record": coord_record(coordination["sections"]),
         "coord_batch": coord_batch(),
+        "bitmap_segment_view": bitmap_values(bitmaps),
+        "bitmap_segment_edit": bitmap_edits(bitmaps),
+        "bitmap_portable": bitmap_portables(bitmaps),
+        "bitmap_key_decode": bitmap_keys(bitmaps),
+        "bitmap_descriptor": bitmap_records(bitmaps),
     }
 
 
 def main():
     vectors = json.loads(VECTORS.read_text())
     coordination = json.loads(COORDINATION.read_text())
-    for target, seeds in targets(vectors, coordination).items():
+    bitmaps = json.loads(BITMAPS.read_text())
+    for target, seeds in targets(vectors, coordination, bitmaps).items():
         folder = HERE / "corpus" / target
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():
