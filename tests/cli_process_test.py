@@ -153,7 +153,11 @@ class CliProcess(unittest.TestCase):
                     "coord shard", "coord shard list", "coord shard claim", "coord shard acquire",
                     "coord shard renew", "coord shard checkpoint", "coord shard complete", "coord shard release",
                     "coord shard park", "coord shard unpark", "coord shard split-replace",
-                    "coord shard split-residual"]
+                    "coord shard split-residual",
+                    "bitmap", "bitmap add", "bitmap remove", "bitmap contains", "bitmap count", "bitmap get",
+                    "bitmap and", "bitmap or", "bitmap andnot", "bitmap xor", "bitmap compact", "bitmap erase",
+                    "bitmap keys", "bitmap stats", "bitmap verify", "bitmap export", "bitmap import",
+                    "bitmap backup"]
         for command in commands:
             done = subprocess.run([BINARY, *command.split(), "--help"], capture_output=True, text=True,
                                   env=ENVIRONMENT, timeout=SECONDS_MAX, check=True)
@@ -167,12 +171,12 @@ class CliProcess(unittest.TestCase):
         version = json.loads(done.stdout)
         self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
         self.assertTrue(version["commit"] and version["compiler"])
-        self.assertEqual((version["engines"], version["backends"]), ([], ["memory"]))
+        self.assertEqual((version["engines"], version["backends"]), ([], ["memory", "lmdb"]))
         done = subprocess.run([BINARY, "--version"], capture_output=True, text=True, env=ENVIRONMENT,
                               timeout=SECONDS_MAX, check=True)
         self.assertIn(f"cadastre {version['version']} (commit {version['commit']}, {version['compiler']})",
                       done.stdout)
-        self.assertIn("engines: none, backends: memory", done.stdout)
+        self.assertIn("engines: none, backends: memory, lmdb", done.stdout)
 
 
 if __name__ == "__main__":

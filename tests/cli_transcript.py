@@ -13,7 +13,8 @@ its standard input, and behind ---- everything that came back:
   ! {"error":{...}}                    one line of standard error
   exit 1                               the exit status, where it is not 0
 
-Commands run in the transcript's own folder. --rewrite puts what came back into the file, for review. Exits 1 if
+{tmp} in a word, in an input or in an output is a directory of the transcript's own, which is empty when it begins and
+gone when it ends. Commands run in the folder of the file. --rewrite puts what came back into the file, for review. Exits 1 if
 anything differs, and if a file has no command at all.
 """
 
@@ -24,24 +25,26 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 SECONDS_MAX = 60
 
 
-def repeat(text):
+def repeat(text, scratch):
+    text = text.replace(b"{tmp}", scratch)
     return re.sub(rb"\{(.)\*(\d+)\}", lambda match: match.group(1) * int(match.group(2)), text)
 
 
-def expand(word):
-    return re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes([int(match.group(1), 16)]), repeat(word))
+def expand(word, scratch):
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes([int(match.group(1), 16)]), repeat(word, scratch))
 
 
-def words(line):
+def words(line, scratch):
     """The arguments of a command line as bytes."""
     parts = shlex.split(line.removeprefix("$ "), posix=True)
     if parts[:1] != ["cadastre"]:
         sys.exit(f"cli_transcript: a command starts with cadastre: {line}")
-    return [expand(os.fsencode(part)) for part in parts[1:]]
+    return [expand(os.fsencode(part), scratch) for part in parts[1:]]
 
 
 def shown(prefix, output):
@@ -55,16 +58,17 @@ def shown(prefix, output):
     return [prefix + line for line in lines]
 
 
-def run(binary, folder, command, given):
-    done = subprocess.run([os.fsencode(binary), *words(command)], input=repeat(given.encode()), capture_output=True,
-                          cwd=folder, timeout=SECONDS_MAX, check=False)
-    result = shown("", done.stdout) + shown("! ", done.stderr)
+def run(binary, folder, scratch, command, given):
+    done = subprocess.run([os.fsencode(binary), *words(command, scratch)], input=repeat(given.encode(), scratch),
+                          capture_output=True, cwd=folder, timeout=SECONDS_MAX, check=False)
+    result = [line for prefix, output in (("", done.stdout), ("! ", done.stderr))
+              for line in shown(prefix, output.replace(scratch, b"{tmp}"))]
     if done.returncode != 0:
         result.append(f"exit {done.returncode}")
     return result
 
 
-def replay(binary, path):
+def replay(binary, path, scratch):
     """The file's lines with what really came back, and how many commands it has."""
     lines, commands = [], 0
     blocks = re.split(r"\n\n+", path.read_text().strip("\n"))
@@ -75,7 +79,7 @@ def replay(binary, path):
         command = [line for line in head_lines if line.startswith("$ ")]
         if command:
             given = "".join(line[2:] + "\n" for line in head_lines if line.startswith("< "))
-            lines += ["----", *run(binary, path.parent, command[0], given)]
+            lines += ["----", *run(binary, path.parent, scratch, command[0], given)]
             commands += len(command)
         elif separator:
             sys.exit(f"cli_transcript: {path}: a block has an answer and no command")
@@ -91,7 +95,8 @@ def main():
     options = parser.parse_args()
     failed = False
     for path in options.files:
-        really, commands = replay(options.binary.resolve(), path)
+        with tempfile.TemporaryDirectory(prefix="cadastre_cli_") as scratch:
+            really, commands = replay(options.binary.resolve(), path, os.fsencode(scratch))
         if commands == 0:
             sys.exit(f"cli_transcript: {path} has no command")
         if options.rewrite:

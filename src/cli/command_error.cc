@@ -75,8 +75,12 @@ CommandError cannot_read(std::string_view what, int error) {
   return {"cannot_read", fmt::format("cannot read {}: {}", what, reason(error))};
 }
 
+CommandError cannot_write(std::string_view what, int error) {
+  return {"cannot_write", fmt::format("cannot write {}: {}", what, reason(error)), Retry::kLater};
+}
+
 CommandError cannot_write(int error) {
-  return {"cannot_write", fmt::format("cannot write the answer: {}", reason(error)), Retry::kLater};
+  return cannot_write("the answer", error);
 }
 
 CommandError at(std::string_view where, CommandError error) {

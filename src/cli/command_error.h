@@ -54,7 +54,8 @@ inline constexpr std::string_view kNotJsonCode = "not_json";
 [[nodiscard]] CommandError not_json(std::string_view where);  // the line at `where`
 [[nodiscard]] CommandError line_too_long(std::size_t bytes_max);
 [[nodiscard]] CommandError cannot_read(std::string_view what, int error);  // error: of errno
-[[nodiscard]] CommandError cannot_write(int error);
+[[nodiscard]] CommandError cannot_write(std::string_view what, int error);
+[[nodiscard]] CommandError cannot_write(int error);  // the answer
 
 // The same error, told of a place: "line 3: ...".
 [[nodiscard]] CommandError at(std::string_view where, CommandError error);

@@ -14,6 +14,7 @@
 
 #include "base/function_ref.h"
 #include "base/result.h"
+#include "cli/bitmap_commands.h"
 #include "cli/command.h"
 #include "cli/command_error.h"
 #include "cli/coord_commands.h"
@@ -45,7 +46,7 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_flag("--json", flags.json, "one JSON object per line");
   app.add_flag("--hex", flags.hex, "keys are hexadecimal, in and out");
   app.add_flag("--batch", flags.batch,
-               "key, hint, coord: one JSON request per line of standard input");
+               "key, hint, coord, bitmap: one JSON request per line of standard input");
   app.add_flag("--version", flags.version, "version, commit, compiler, engines and backends");
   app.footer(
       "Values that start with - follow --. Exit status: 0 success, 1 refused, 2 wrong usage.");
@@ -96,10 +97,12 @@ Result<void, CommandError> parse_and_run(
   HintArguments hint_arguments;
   ShardArguments shard_arguments;
   CoordArguments coord_arguments;
+  BitmapArguments bitmap_arguments;
   add_key_commands(app, key_arguments, chosen);
   add_hint_commands(app, hint_arguments, chosen);
   add_shard_commands(app, shard_arguments, chosen);
   add_coord_commands(app, coord_arguments, chosen);
+  add_bitmap_commands(app, bitmap_arguments, chosen);
   try {
     std::ranges::reverse(arguments);  // As CLI11 wants them.
     app.parse(std::move(arguments));

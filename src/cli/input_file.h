@@ -2,8 +2,11 @@
 
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 
+#include "base/bytes.h"
 #include "base/result.h"
 #include "cli/command_error.h"
 
@@ -24,9 +27,14 @@ class InputFile {
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
- private:
-  InputFile(int descriptor, bool owned) noexcept : descriptor_(descriptor), owned_(owned) {}
+  // All that is left of it; `file_too_large` if that is more than bytes_max.
+  [[nodiscard]] Result<base::Bytes, CommandError> read_all(std::size_t bytes_max) const;
 
+ private:
+  InputFile(std::string name, int descriptor, bool owned) noexcept
+      : name_(std::move(name)), descriptor_(descriptor), owned_(owned) {}
+
+  std::string name_;
   int descriptor_;
   bool owned_;
 };

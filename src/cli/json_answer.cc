@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/bytes.h"
 #include "base/result.h"
 #include "cli/command_error.h"
@@ -25,6 +27,16 @@ void JsonAnswer::begin(std::string_view name) {
   out_ += ':';
 }
 
+void JsonAnswer::append_key_text(base::ByteView value) {
+  if (!is_printable(value, keys_)) {
+    unprintable_ = true;
+    return;
+  }
+  std::string text;
+  append_key(text, value, keys_);
+  append_json_string(out_, text);
+}
+
 JsonAnswer& JsonAnswer::number(std::string_view name, std::uint64_t value) {
   begin(name);
   append_json_u64(out_, value);
@@ -38,9 +50,9 @@ JsonAnswer& JsonAnswer::text(std::string_view name, std::string_view value) {
 }
 
 JsonAnswer& JsonAnswer::key(std::string_view name, base::ByteView value) {
-  if (keys_ == KeyForm::kHex) return hex(name, value);
-  unprintable_ = unprintable_ || !is_printable(value, keys_);
-  return text(name, unprintable_ ? std::string_view() : base::as_text(value));
+  begin(name);
+  append_key_text(value);
+  return *this;
 }
 
 JsonAnswer& JsonAnswer::hex(std::string_view name, base::ByteView bytes) {
@@ -48,6 +60,18 @@ JsonAnswer& JsonAnswer::hex(std::string_view name, base::ByteView bytes) {
   out_ += '"';
   base::append_hex(out_, bytes);
   out_ += '"';
+  return *this;
+}
+
+JsonAnswer& JsonAnswer::flag(std::string_view name, bool value) {
+  begin(name);
+  out_ += value ? "true" : "false";
+  return *this;
+}
+
+JsonAnswer& JsonAnswer::fraction(std::string_view name, double value) {
+  begin(name);
+  out_ += fmt::format("{:.4f}", value);
   return *this;
 }
 
@@ -102,6 +126,18 @@ JsonAnswer& JsonAnswer::close_list() {
 JsonAnswer& JsonAnswer::element(std::string_view json) {
   separate();
   out_ += json;
+  return *this;
+}
+
+JsonAnswer& JsonAnswer::number_element(std::uint64_t value) {
+  separate();
+  append_json_u64(out_, value);
+  return *this;
+}
+
+JsonAnswer& JsonAnswer::key_element(base::ByteView value) {
+  separate();
+  append_key_text(value);
   return *this;
 }
 

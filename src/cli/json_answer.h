@@ -31,6 +31,8 @@ class JsonAnswer {
   JsonAnswer& text(std::string_view name, std::string_view value);  // valid UTF-8
   JsonAnswer& key(std::string_view name, base::ByteView value);
   JsonAnswer& hex(std::string_view name, base::ByteView bytes);
+  JsonAnswer& flag(std::string_view name, bool value);
+  JsonAnswer& fraction(std::string_view name, double value);  // to four places, 0 or more
   JsonAnswer& null(std::string_view name);
 
   // Null where there is nothing.
@@ -45,14 +47,17 @@ class JsonAnswer {
   JsonAnswer& open_element();
   JsonAnswer& close();
   JsonAnswer& close_list();
-  // A finished object in an array.
+  // In an array: a finished object, a number, a key.
   JsonAnswer& element(std::string_view json);
+  JsonAnswer& number_element(std::uint64_t value);
+  JsonAnswer& key_element(base::ByteView value);
 
   [[nodiscard]] Result<std::string, CommandError> finish() &&;
 
  private:
   void separate();
   void begin(std::string_view name);
+  void append_key_text(base::ByteView value);
 
   KeyForm keys_;
   std::string out_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,13 @@ Result<const json::array_t*, CommandError> find_list(const json& object, const c
   return list;
 }
 
+// A number, or its digits.
+std::optional<std::uint64_t> read_u64(const json& value) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (const auto* const digits = value.get_ptr<const json::string_t*>()) return parse_u64(*digits);
+  return std::nullopt;
+}
+
 // The line as a tree of at most kJsonDepthMax levels. What is deeper is checked and dropped.
 Result<std::unique_ptr<json>, CommandError> parse_bounded(std::string_view line) {
   bool too_deep = false;
@@ -79,12 +87,25 @@ Result<std::string_view, CommandError> JsonFields::text(const char* name) const 
 
 Result<std::uint64_t, CommandError> JsonFields::u64(const char* name) const {
   const json* const field = CAD_TRY(find(*object_, name));
-  if (field->is_number_unsigned()) return field->get<std::uint64_t>();
-  if (const auto* const digits = field->get_ptr<const json::string_t*>()) {
-    if (const auto value = parse_u64(*digits)) return *value;
-  }
+  if (const auto value = read_u64(*field)) return *value;
   return base::fail(
       bad_request(field_name(name) + " is not a whole number from 0 to 2^64 - 1, or its digits"));
+}
+
+Result<std::vector<std::uint64_t>, CommandError> JsonFields::u64s(const char* name) const {
+  const json::array_t* const list = CAD_TRY(find_list(*object_, name));
+  std::vector<std::uint64_t> values;
+  values.reserve(list->size());
+  for (const json& element : *list) {
+    const auto value = read_u64(element);
+    if (!value) {
+      return base::fail(bad_request(
+          field_name(name) +
+          " has an element that is not a whole number from 0 to 2^64 - 1, or its digits"));
+    }
+    values.push_back(*value);
+  }
+  return values;
 }
 
 Result<base::Bytes, CommandError> JsonFields::hex(const char* name) const {

@@ -32,6 +32,7 @@ class JsonFields {
 
   [[nodiscard]] Result<std::string_view, CommandError> text(const char* name) const;
   [[nodiscard]] Result<std::uint64_t, CommandError> u64(const char* name) const;
+  [[nodiscard]] Result<std::vector<std::uint64_t>, CommandError> u64s(const char* name) const;
   [[nodiscard]] Result<base::Bytes, CommandError> hex(const char* name) const;
   [[nodiscard]] Result<base::Bytes, CommandError> key(const char* name, KeyForm form) const;
   [[nodiscard]] Result<bool, CommandError> flag(const char* name) const;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bitmap/limits.h"
 #include "shard/limits.h"
 
 namespace cadastre::cli {
@@ -15,6 +16,22 @@ inline constexpr std::size_t kBatchLineBytesMax = std::size_t{1} << 20;
 // A request to coordination, which may hold a whole manifest. The tree of a hostile one takes some
 // twenty times its bytes, for as long as the request lasts.
 inline constexpr std::size_t kCoordLineBytesMax = std::size_t{8} << 20;
+
+// A request to a bitmap table, which may hold many ids.
+inline constexpr std::size_t kBitmapLineBytesMax = std::size_t{8} << 20;
+
+// Ids and keys of one answer: as many if the request does not say, and at most; the rest comes with the
+// next page.
+inline constexpr std::size_t kIdsLimitDefault = 1000;
+inline constexpr std::size_t kIdsLimitMax = 1'000'000;
+inline constexpr std::size_t kKeysLimitDefault = 1000;
+inline constexpr std::size_t kKeysLimitMax = 100'000;
+
+// What `bitmap verify` lists; it stops there and says so.
+inline constexpr std::size_t kFindingsMax = 1000;
+
+// A file of `bitmap export` and `bitmap import`; more is `result_too_large` and `file_too_large`.
+inline constexpr std::size_t kPortableBytesMax = std::size_t{1} << 30;
 
 inline constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // one read(2)
 inline constexpr std::size_t kWriteBytes = std::size_t{64}
@@ -39,6 +56,8 @@ static_assert(
     "the longest legal shard fits a line, each byte of its three keys written as \\u00XX");
 static_assert(shard::kMaxInitialShards * 512 < kCoordLineBytesMax,
               "a full manifest of row keys and hints fits one request");
+static_assert(bitmap::kOperandsMax * 6 * bitmap::kBaseKeyBytesMax < kBitmapLineBytesMax,
+              "a set operation fits one request, each byte of its keys written as \\u00XX");
 static_assert(kReadBytes <= kBatchLineBytesMax, "one read never exceeds a line's bound");
 
 }  // namespace cadastre::cli

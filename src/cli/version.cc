@@ -23,8 +23,8 @@ constexpr std::string_view kCompiler = "g++ " __VERSION__;
 
 std::string version_answer(Format format) {
   if (format == Format::kHuman) {
-    return fmt::format("cadastre {} (commit {}, {})\nengines: none, backends: memory", kVersion,
-                       kCommit, kCompiler);
+    return fmt::format("cadastre {} (commit {}, {})\nengines: none, backends: memory, lmdb",
+                       kVersion, kCommit, kCompiler);
   }
   std::string line = R"({"version":)";
   append_json_string(line, kVersion);
@@ -32,7 +32,7 @@ std::string version_answer(Format format) {
   append_json_string(line, kCommit);
   line += R"(,"compiler":)";
   append_json_string(line, kCompiler);
-  line += R"(,"engines":[],"backends":["memory"]})";
+  line += R"(,"engines":[],"backends":["memory","lmdb"]})";
   return line;
 }
 
