@@ -285,6 +285,21 @@ def bitmap_records(bitmaps):
     return {name_of(row): bytes.fromhex(row["bytes"]) for row in bitmaps["descriptors"] + bitmaps["stats"]}
 
 
+def bitmap_batch():
+    """The form of keys, shards and segment size, then the requests of every batch in the transcripts of bitmap tables."""
+    seeds = {}
+    blocks = (TRANSCRIPTS / "bitmap_batch.txt").read_text().split("\n\n")
+    for at, block in enumerate(blocks):
+        lines = [line.removeprefix("< ") for line in block.split("\n") if line.startswith("< ")]
+        if lines:
+            form = bytes([1 if "--hex" in block else 0, at % 3, at % 2])
+            seeds[f"transcript_{at}"] = form + "\n".join(lines).encode()
+    cuts = [json.dumps({"op": op, "key": "k", "ids": [i * 7919 % 2**20 for i in range(at, at + 200)]})
+            for op in ("add", "remove") for at in range(0, 1000, 200)]
+    seeds["cuts_and_merges"] = bytes([0, 2, 0]) + "\n".join([*cuts, '{"op":"compact","key":"k"}']).encode()
+    return seeds
+
+
 def targets(vectors, coordination, bitmaps):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
@@ -305,6 +320,7 @@ def targets(vectors, coordination, bitmaps):
         "bitmap_portable": bitmap_portables(bitmaps),
         "bitmap_key_decode": bitmap_keys(bitmaps),
         "bitmap_descriptor": bitmap_records(bitmaps),
+        "bitmap_batch": bitmap_batch(),
     }
 
 
