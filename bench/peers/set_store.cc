@@ -1,0 +1,41 @@
+#include "bench/peers/set_store.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/check.h"
+#include "bench/peers/process_io.h"
+#include "bench/peers/roaring64.h"
+#include "bitmap/ids.h"
+
+namespace cadastre::bench {
+
+std::uint64_t SetReader::count_present(std::string_view key, std::span<const Id> ids) {
+  std::uint64_t present = 0;
+  for (const Id id : ids)
+    present += contains(key, id) ? 1 : 0;
+  return present;
+}
+
+std::uint64_t SetReader::materialise(std::string_view key) {
+  Roaring64 all;
+  stream(key, kAllIds, [&](std::span<const Id> ids) { all.add_many(ids); });
+  return all.cardinality();
+}
+
+std::uint64_t SetReader::count_of(SetOperation operation, std::string_view a, std::string_view b) {
+  const std::uint64_t both = intersection_count(a, b);
+  switch (operation) {
+    case SetOperation::kIntersection: return both;
+    case SetOperation::kUnion: return count(a) + count(b) - both;
+    case SetOperation::kDifference: return count(a) - both;
+  }
+  CAD_CHECK(false, "there are three operations");
+}
+
+std::uint64_t SetStore::bytes_written() const {
+  return bytes_handed_over("self");
+}
+
+}  // namespace cadastre::bench
