@@ -34,7 +34,7 @@ namespace {
 // The value of an answer that cannot be an error here.
 template <class Answer>
 decltype(auto) must(Answer&& answer) {
-  CAD_CHECK(answer.has_value(), answer.error().detail.c_str());
+  CAD_CHECK(answer.has_value(), to_string(answer.error()).c_str());
   return *std::forward<Answer>(answer);
 }
 
