@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -142,7 +143,10 @@ bool Report::write(const std::string& path, double seconds) const {
   return file.good();
 }
 
-int run_benchmark(std::string name, int argc, char** argv, void (*fill)(Report&)) {
+int run_benchmark(std::string name,
+                  int argc,
+                  char** argv,
+                  const std::function<void(Report&)>& fill) {
   if (argc != 3 || std::string_view(argv[1]) != "--out") {
     std::fputs("usage: NAME_bench --out FILE.json\n", stderr);
     return 2;

@@ -6,7 +6,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,6 +69,9 @@ class Report {
 
 // Runs `fill`, prints the table and writes the file named by `--out FILE`. The exit status: 0 also
 // when a promise is broken, since figures depend on the machine; the table says so.
-[[nodiscard]] int run_benchmark(std::string name, int argc, char** argv, void (*fill)(Report&));
+[[nodiscard]] int run_benchmark(std::string name,
+                                int argc,
+                                char** argv,
+                                const std::function<void(Report&)>& fill);
 
 }  // namespace cadastre::bench

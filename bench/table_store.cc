@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "bench/peers/process_io.h"
 #include "bench/peers/set_store.h"
+#include "bitmap/bitmap_database.h"
 #include "bitmap/compact.h"
 #include "bitmap/id_stream.h"
 #include "bitmap/segment_form.h"
@@ -122,8 +123,11 @@ TableStore::~TableStore() {
 }
 
 void TableStore::open(Durability durability) {
-  store_.reset();
-  store_ = must(kv::lmdb::LmdbStore::open(clock_, directory_, {.durability = to_lmdb(durability)}));
+  database_.reset();
+  auto store =
+      must(kv::lmdb::LmdbStore::open(clock_, directory_, {.durability = to_lmdb(durability)}));
+  store_ = store.get();
+  database_ = must(bitmap::BitmapDatabase::open(std::move(store), {}));
   space_ = must(store_->open_space(kSpace));
 }
 
@@ -148,6 +152,10 @@ void TableStore::commit() {
   table_.reset();
   must(txn_->commit());
   txn_.reset();
+}
+
+void TableStore::insert_alone(std::string_view key, Id id) {
+  must(database_->insert(kSpace, base::as_bytes(key), id));
 }
 
 void TableStore::set_durability(Durability durability) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "base/clock.h"
 #include "bench/peers/set_store.h"
+#include "bitmap/bitmap_database.h"
 #include "bitmap/segment_form.h"
 #include "bitmap/table_writer.h"
 #include "kv/lmdb/lmdb_store.h"
@@ -29,6 +31,8 @@ class TableStore final : public SetStore {
   void insert_many(std::string_view key, std::span<const Id> ids) override;
   void remove_many(std::string_view key, std::span<const Id> ids) override;
   void commit() override;
+  // Shares a transaction with other callers.
+  void insert_alone(std::string_view key, Id id) override;
   // Opens the directory again.
   void set_durability(Durability durability) override;
   void compact(std::string_view key) override;
@@ -45,7 +49,8 @@ class TableStore final : public SetStore {
 
   std::string directory_;
   base::SystemClock clock_;
-  std::unique_ptr<kv::lmdb::LmdbStore> store_;
+  std::unique_ptr<bitmap::BitmapDatabase> database_;
+  kv::lmdb::LmdbStore* store_ = nullptr;  // The database's own.
   kv::SpaceId space_;
   std::unique_ptr<kv::WriteTransaction> txn_;
   std::optional<bitmap::TableWriter> table_;  // Of the transaction.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "bench/peers/process_io.h"
 #include "bench/peers/roaring64.h"
 #include "bitmap/ids.h"
@@ -32,6 +33,13 @@ std::uint64_t SetReader::count_of(SetOperation operation, std::string_view a, st
     case SetOperation::kDifference: return count(a) - both;
   }
   CAD_CHECK(false, "there are three operations");
+}
+
+void SetStore::insert_alone(std::string_view key, Id id) {
+  const base::MutexLock lock(alone_mutex_);
+  begin();
+  insert(key, id);
+  commit();
 }
 
 std::uint64_t SetStore::bytes_written() const {

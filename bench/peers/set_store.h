@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "base/function_ref.h"
+#include "base/mutex.h"
 #include "bitmap/ids.h"
 
 namespace cadastre::bench {
@@ -95,6 +96,8 @@ class SetStore {
 
   // ---- From any thread ---------------------------------------------------------------------------
 
+  // One id in a transaction of its own. Callers wait for each other, unless the store knows better.
+  virtual void insert_alone(std::string_view key, Id id);
   [[nodiscard]] virtual std::unique_ptr<SetReader> reader() = 0;
 
   // ---- Figures -----------------------------------------------------------------------------------
@@ -102,6 +105,9 @@ class SetStore {
   [[nodiscard]] virtual Space space() = 0;
   // Handed to the file system so far, by the process that stores.
   [[nodiscard]] virtual std::uint64_t bytes_written() const;
+
+ private:
+  base::Mutex alone_mutex_;
 };
 
 }  // namespace cadastre::bench

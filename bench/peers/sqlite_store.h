@@ -54,7 +54,7 @@ class SqliteStore final : public SetStore {
  public:
   explicit SqliteStore(const std::string& directory);
 
-  [[nodiscard]] std::string_view name() const override { return "SQLite WITHOUT ROWID, WAL"; }
+  [[nodiscard]] std::string_view name() const override { return "SQLite in WAL mode"; }
   void begin() override;
   void insert(std::string_view key, Id id) override;
   void insert_many(std::string_view key, std::span<const Id> ids) override;

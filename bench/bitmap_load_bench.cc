@@ -1,0 +1,195 @@
+// P-2, P-3, P-4: sets that come into being. Sorted, shuffled, over a million keys; ascending as time
+// does; random in 64 bits.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/random.h"
+#include "bench/bitmap_bench.h"
+#include "bench/bitmap_figures.h"
+#include "bench/bitmap_measure.h"
+#include "bench/bitmap_sets.h"
+#include "bench/bitmap_targets.h"
+#include "bench/harness.h"
+#include "bench/peers/set_store.h"
+#include "bench/table_store.h"
+#include "bitmap/ids.h"
+
+namespace cadastre::bench {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLoadLimit{10'000};
+constexpr milliseconds kNoLimit = std::chrono::hours(24);
+constexpr milliseconds kAscendingLimit{2000};
+constexpr std::size_t kKeysPerTransaction = 1000;
+
+// Transactions of kLoadIds ids.
+Rate load_within(SetStore& store,
+                 std::string_view key,
+                 std::span<const Id> ids,
+                 milliseconds limit) {
+  std::size_t at = 0;
+  return measure_rate(ids.size(), limit, [&](std::uint64_t most, const Deadline&) {
+    const std::size_t count = std::min<std::size_t>(most, kLoadIds);
+    store.begin();
+    store.insert_many(key, ids.subspan(at, count));
+    store.commit();
+    at += count;
+    return count;
+  });
+}
+
+// Many small sets: each key in one call, a thousand keys in a transaction.
+void load_many_keys(Bench& bench) {
+  constexpr std::size_t kIdsPerKey = 10;  // The number of keys follows --ids.
+  constexpr std::uint64_t kIds32 = std::uint64_t{1} << 32;
+  base::SeededRandom random(5);
+  const auto sizes = zipf_sizes(bench.options.ids / kIdsPerKey, random);
+  FreshStore store(bench.candidate, bench.directory);
+  std::size_t key = 0;
+  std::uint64_t ids_stored = 0;
+  std::vector<Id> ids;
+  const Rate keys =
+      measure_rate(sizes.size(), kLoadLimit, [&](std::uint64_t most, const Deadline&) {
+        const std::size_t count = std::min<std::size_t>(most, kKeysPerTransaction);
+        store->begin();
+        for (std::size_t i = 0; i < count; ++i, ++key) {
+          ids.resize(sizes[key]);
+          std::ranges::generate(ids, [&] { return Id{random.below(kIds32)}; });
+          store->insert_many(fmt::format("key-{:09}", key), ids);
+          ids_stored += ids.size();
+        }
+        store->commit();
+        return count;
+      });
+  bench.figures.add_rate("P-2 keys with Zipf's sizes", keys);
+  add_space(bench.figures, "P-2 space for an id, Zipf's sizes", *store, ids_stored);
+}
+
+// Ids count up, each under the next of `keys` keys.
+class Ascending {
+ public:
+  Ascending(SetStore& store, std::size_t keys) : store_(store) {
+    for (std::size_t i = 0; i < keys; ++i)
+      keys_.push_back(fmt::format("key-{:04}", i));
+  }
+
+  [[nodiscard]] Rate run(std::uint64_t planned, std::uint64_t per_transaction) {
+    constexpr std::uint64_t kInsertsPerLook = 16;
+    return measure_rate(planned, kAscendingLimit, [&](std::uint64_t most, const Deadline& deadline) {
+      const std::uint64_t count = std::min(most, per_transaction);
+      std::uint64_t done = 0;
+      store_.begin();
+      while (done < count) {
+        store_.insert(keys_[next_ % keys_.size()], Id{next_});
+        ++next_;
+        ++done;
+        if (done % kInsertsPerLook == 0 && deadline.has_passed()) break;
+      }
+      store_.commit();
+      return done;
+    });
+  }
+
+ private:
+  SetStore& store_;
+  std::vector<std::string> keys_;
+  std::uint64_t next_ = 0;
+};
+
+// How small ascending ids become.
+void bench_ascending_space(Bench& bench) {
+  FreshStore store(bench.candidate, bench.directory);
+  std::vector<Id> ids(bench.options.ids);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    ids[i] = Id{i};
+  const Rate rate = load_within(*store, kHotKey, ids, kLoadLimit);
+  bench.figures.add_rate("P-3 ascending, 100,000 at once", rate);
+  if (auto* const ours = dynamic_cast<TableStore*>(&*store)) {
+    bench.figures.add_bytes(kAscendingBytes,
+                            static_cast<double>(ours->value_bytes(kHotKey)));
+  }
+}
+
+}  // namespace
+
+void add_space(Figures& figures, std::string_view what, SetStore& store, std::uint64_t ids) {
+  const Space space = store.space();
+  const auto per_id = [&](std::uint64_t bytes) {
+    return static_cast<double>(bytes) / static_cast<double>(ids);
+  };
+  if (space.file_bytes != 0) {
+    figures.add_bytes(fmt::format("{}, file", what), per_id(space.file_bytes));
+  }
+  figures.add_bytes(fmt::format("{}, live", what),
+                    per_id(space.live_bytes.value_or(space.file_bytes)));
+}
+
+void load(SetStore& store, std::string_view key, std::span<const Id> ids) {
+  const Rate all = load_within(store, key, ids, kNoLimit);
+  CAD_CHECK(all.done == ids.size(), "a load without a limit is whole");
+}
+
+void load_hot_set(Bench& bench, SetStore& store) {
+  const Rate rate = load_within(store, kHotKey, bench.inputs.hot_shuffled, kNoLimit);
+  if (!bench.options.wants("P-2")) return;
+  bench.figures.add_rate("P-2 load, shuffled", rate);
+  add_space(bench.figures, "P-2 space for an id, shuffled", store, rate.done);
+}
+
+void bench_loads(Bench& bench) {
+  {
+    FreshStore store(bench.candidate, bench.directory);
+    bench.figures.add_rate("P-2 load, sorted",
+                           load_within(*store, kHotKey, bench.inputs.hot, kLoadLimit));
+  }
+  load_many_keys(bench);
+}
+
+void bench_ascending(Bench& bench) {
+  constexpr std::uint64_t kPlanned = 1'000'000;
+  struct Case {
+    std::string_view what;
+    std::size_t keys = 1;
+    std::uint64_t per_transaction = 1;
+  };
+  for (const Case& one : {Case{"P-3 ascending, 1 a transaction", 1, 1}, Case{kAscendingBatch, 1, 1000},
+                          Case{"P-3 ascending, 1,000 keys, 1 a transaction", 1000, 1},
+                          Case{"P-3 ascending, 1,000 keys, 1,000 a transaction", 1000, 1000}}) {
+    FreshStore store(bench.candidate, bench.directory);
+    bench.figures.add_rate(one.what, Ascending(*store, one.keys).run(kPlanned, one.per_transaction));
+  }
+  bench_ascending_space(bench);
+}
+
+void bench_random64(Bench& bench) {
+  const std::vector<Id> set = make_set(SetShape::kRandom64, bench.options.ids, 4);
+  base::SeededRandom random(6);
+  const std::vector<Id> ids = shuffled(set, random);
+  FreshStore store(bench.candidate, bench.directory);
+  const Rate rate =
+      load_within(*store, kHotKey, ids,
+                  bench.candidate.storing == Storing::kOurs ? 4 * kLoadLimit : kLoadLimit);
+  bench.figures.add_rate("P-4 load, random 64-bit ids", rate);
+  add_space(bench.figures, "P-4 space for an id, random 64-bit", *store, rate.done);
+  const auto reader = store->reader();
+  std::size_t next = 0;
+  const auto contains = [&](std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i)
+      keep(reader->contains(kHotKey, ids[next++ % rate.done]));
+  };
+  bench.figures.add_time("P-4 contains, random 64-bit, hit", measure(contains));
+}
+
+}  // namespace cadastre::bench

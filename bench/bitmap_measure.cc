@@ -1,0 +1,102 @@
+#include "bench/bitmap_measure.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/function_ref.h"
+#include "bench/harness.h"
+
+namespace cadastre::bench {
+namespace {
+
+constexpr double kSecondNs = 1e9;
+constexpr std::size_t kSlices = 5;
+
+struct StepTaken {
+  std::uint64_t operations = 0;
+  double ns = 0;
+};
+
+double rate_of(const StepTaken& step) {
+  return static_cast<double>(step.operations) / step.ns * kSecondNs;
+}
+
+// The steps in slices of about equally many operations.
+std::vector<StepTaken> slice(const std::vector<StepTaken>& steps, std::uint64_t operations) {
+  std::vector<StepTaken> slices(1);
+  for (const StepTaken& step : steps) {
+    if (slices.back().operations * kSlices >= operations) slices.emplace_back();
+    slices.back().operations += step.operations;
+    slices.back().ns += step.ns;
+  }
+  return slices;
+}
+
+void summarise(const std::vector<StepTaken>& steps, Rate& rate) {
+  std::vector<double> rates;
+  for (const StepTaken& one : slice(steps, rate.done))
+    rates.push_back(rate_of(one));
+  std::ranges::sort(rates);
+  rate.per_second = rates[rates.size() / 2];
+  rate.spread = (rates.back() - rates.front()) / rate.per_second;
+}
+
+}  // namespace
+
+Rate measure_rate(std::uint64_t planned, std::chrono::milliseconds limit, Step step) {
+  const Deadline deadline(limit);
+  Rate rate{.planned = planned};
+  std::vector<StepTaken> steps;
+  do {
+    StepTaken taken;
+    taken.ns = time_once([&] { taken.operations = step(planned - rate.done, deadline); });
+    rate.done += taken.operations;
+    rate.step_ns.push_back(taken.ns);
+    steps.push_back(taken);
+  } while (rate.done < planned && !deadline.has_passed());
+  summarise(steps, rate);
+  return rate;
+}
+
+Timing measure_within(std::chrono::milliseconds limit, base::FunctionRef<void()> work) {
+  const Deadline deadline(limit);
+  std::vector<double> samples;
+  do {
+    samples.push_back(time_once(work));
+  } while (samples.size() < kRepetitions && !deadline.has_passed());
+  std::ranges::sort(samples);
+  const double median = samples[samples.size() / 2];
+  return {median, samples.front(), (samples.back() - samples.front()) / median};
+}
+
+double percentile(std::vector<double> samples, double share) {
+  std::ranges::sort(samples);
+  const auto at = static_cast<std::size_t>(share * static_cast<double>(samples.size() - 1));
+  return samples[at];
+}
+
+std::uint64_t heap_bytes() {
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+std::uint64_t peak_resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  std::string field;
+  constexpr std::uint64_t kKibibyte = 1024;
+  while (status >> field) {
+    std::uint64_t kibibytes = 0;
+    if (field == "VmHWM:" && status >> kibibytes) return kibibytes * kKibibyte;
+  }
+  return 0;
+}
+
+}  // namespace cadastre::bench

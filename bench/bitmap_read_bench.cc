@@ -1,0 +1,189 @@
+// P-5, P-6, P-7: lookups, full reads, and counts of set operations.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/random.h"
+#include "bench/bitmap_bench.h"
+#include "bench/bitmap_figures.h"
+#include "bench/bitmap_measure.h"
+#include "bench/bitmap_sets.h"
+#include "bench/bitmap_targets.h"
+#include "bench/harness.h"
+#include "bench/peers/set_store.h"
+#include "bench/table_store.h"
+#include "bitmap/ids.h"
+#include "bitmap/segment_form.h"
+
+namespace cadastre::bench {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kProbes = std::size_t{1} << 16;  // a power of two: indexed by mask
+constexpr std::uint64_t kIds32 = std::uint64_t{1} << 32;
+constexpr milliseconds kReadLimit{1500};
+
+std::vector<Id> some_of(const std::vector<Id>& set, std::size_t count) {
+  base::SeededRandom random(21);
+  std::vector<Id> ids(count);
+  std::ranges::generate(ids, [&] { return set[random.below(set.size())]; });
+  return ids;
+}
+
+std::vector<Id> some_absent_from(const std::vector<Id>& set, std::size_t count) {
+  base::SeededRandom random(22);
+  std::vector<Id> ids;
+  while (ids.size() < count) {
+    const Id id{random.below(kIds32)};
+    if (!std::ranges::binary_search(set, id)) ids.push_back(id);
+  }
+  return ids;
+}
+
+Timing time_contains(SetReader& reader, const std::vector<Id>& probes) {
+  std::uint64_t next = 0;
+  return measure([&](std::uint64_t iterations) {
+    for (std::uint64_t i = 0; i < iterations; ++i)
+      keep(reader.contains(kHotKey, probes[next++ % kProbes]));
+  });
+}
+
+void add_lookup_latencies(Figures& figures, SetReader& reader, const std::vector<Id>& probes) {
+  std::vector<double> ns;
+  for (const Id id : probes)
+    ns.push_back(time_once([&] { keep(reader.contains(kHotKey, id)); }));
+  figures.add({.what = "P-5 contains, p50", .unit = "ns", .value = percentile(ns, 0.5)});
+  figures.add({.what = "P-5 contains, p99", .unit = "ns", .value = percentile(ns, 0.99)});
+  figures.add({.what = "P-5 contains, p99.9", .unit = "ns", .value = percentile(ns, 0.999)});
+}
+
+// The heap that a stream needs beyond what was there before, at its largest.
+double stream_heap(SetReader& reader, std::string_view key) {
+  constexpr std::uint64_t kBlocksPerLook = 64;
+  const std::uint64_t before = heap_bytes();
+  std::uint64_t most = before;
+  std::uint64_t blocks = 0;
+  reader.stream(key, kAllIds, [&](std::span<const Id>) {
+    if (blocks++ % kBlocksPerLook == 0) most = std::max(most, heap_bytes());
+  });
+  return static_cast<double>(most - before);
+}
+
+std::uint64_t stream_count(SetReader& reader, IdRange range) {
+  std::uint64_t ids = 0;
+  std::uint64_t sum = 0;  // Every id is looked at.
+  reader.stream(kHotKey, range, [&](std::span<const Id> block) {
+    ids += block.size();
+    for (const Id id : block)
+      sum += id.value();
+  });
+  keep(sum);
+  return ids;
+}
+
+void add_operations(Bench& bench,
+                    SetReader& reader,
+                    std::string_view shape,
+                    std::string_view a,
+                    std::string_view b) {
+  struct Named {
+    std::string_view name;
+    SetOperation operation;
+  };
+  for (const Named& one : {Named{"intersection", SetOperation::kIntersection},
+                           Named{"union", SetOperation::kUnion},
+                           Named{"difference", SetOperation::kDifference}}) {
+    const Timing timing =
+        measure_within(kReadLimit, [&] { keep(reader.count_of(one.operation, a, b)); });
+    bench.figures.add_time(fmt::format("P-7 {}, {}", one.name, shape), timing);
+  }
+}
+
+}  // namespace
+
+void bench_contains(Bench& bench, SetStore& store) {
+  const std::vector<Id> hits = some_of(bench.inputs.hot, kProbes);
+  const std::vector<Id> misses = some_absent_from(bench.inputs.hot, kProbes);
+  const auto reader = store.reader();
+  CAD_CHECK(reader->contains(kHotKey, hits.front()), "what was loaded is found");
+  bench.figures.add_time(kContainsHit, time_contains(*reader, hits));
+  bench.figures.add_time(kContainsMiss, time_contains(*reader, misses));
+  constexpr std::size_t kBatch = 10'000;
+  std::vector<Id> batch(hits.begin(), hits.begin() + kBatch);
+  std::ranges::sort(batch);
+  const auto repeats = std::ranges::unique(batch);
+  batch.erase(repeats.begin(), repeats.end());
+  const Timing timing =
+      measure_within(kReadLimit, [&] { keep(reader->count_present(kHotKey, batch)); });
+  bench.figures.add_time("P-5 contains, 10,000 sorted at once", timing);
+  if (auto* const ours = dynamic_cast<TableStore*>(&store)) {
+    add_lookup_latencies(bench.figures, *reader, hits);
+    ours->set_point_reads(bitmap::ReadCheck::kChecksum);
+    bench.figures.add_time("P-5 contains, hit, checksum verified",
+                           time_contains(*ours->reader(), hits));
+    ours->set_point_reads(bitmap::ReadCheck::kStructure);
+  }
+}
+
+void bench_full_reads(Bench& bench, SetStore& store) {
+  const auto reader = store.reader();
+  std::uint64_t streamed = 0;
+  const Timing stream =
+      measure_within(kReadLimit, [&] { streamed = stream_count(*reader, kAllIds); });
+  CAD_CHECK(streamed >= bench.inputs.hot.size(), "a stream brings every id");
+  bench.figures.add_time(kStream, stream);
+  bench.figures.add_time("P-6 materialise", measure_within(kReadLimit, [&] {
+                           keep(reader->materialise(kHotKey));
+                         }));
+  constexpr std::uint64_t kPart = 100;
+  const IdRange range{Id{kIds32 / 2}, Id{kIds32 / 2 + kIds32 / kPart}};
+  bench.figures.add_time("P-6 stream, range of 1 %", measure_within(kReadLimit, [&] {
+                           keep(stream_count(*reader, range));
+                         }));
+  if (bench.candidate.storing == Storing::kRows) return;  // Caches hide what a read needs.
+  bench.figures.add_bytes(kStreamHeap, stream_heap(*reader, kHotKey));
+}
+
+void bench_algebra(Bench& bench, SetStore& store) {
+  load(store, kOtherKey, bench.inputs.other_shuffled);
+  load(store, kSmallKey, bench.inputs.small);
+  if (bench.candidate.compacts_by_itself) store.compact(kOtherKey);
+  const auto reader = store.reader();
+  add_operations(bench, *reader, "random", kHotKey, kOtherKey);
+  add_operations(bench, *reader, "with 1,000 ids", kHotKey, kSmallKey);
+  if (bench.candidate.storing == Storing::kRows) return;
+  bench.figures.add_bytes("P-6 heap while it streams, 1,000 ids", stream_heap(*reader, kSmallKey));
+}
+
+void bench_shapes(Bench& bench) {
+  struct Named {
+    std::string_view name;
+    SetShape shape;
+  };
+  for (const Named& one :
+       {Named{"dense", SetShape::kDense}, Named{"clustered", SetShape::kClustered}}) {
+    FreshStore store(bench.candidate, bench.directory);
+    load(*store, kHotKey, make_set(one.shape, bench.options.ids, 31));
+    load(*store, kOtherKey, make_set(one.shape, bench.options.ids, 32));
+    for (const std::string_view key : {kHotKey, kOtherKey})
+      store->compact(key);
+    const auto reader = store->reader();
+    add_operations(bench, *reader, one.name, kHotKey, kOtherKey);
+    bench.figures.add_time(fmt::format("P-6 stream, {}", one.name), measure_within(kReadLimit, [&] {
+                             keep(stream_count(*reader, kAllIds));
+                           }));
+  }
+}
+
+}  // namespace cadastre::bench
