@@ -38,21 +38,23 @@ namespace {
 
 template <class Store>
 Candidate on_disk(std::string_view name, Storing storing) {
-  return {name, storing,
-          [](const std::string& directory) { return std::make_unique<Store>(directory); }};
+  return {name, storing, [](const std::string& directory) {
+            return std::make_unique<Store>(directory);
+          }};
 }
 
 // Ours comes first: the others' rows are set against it.
 std::vector<Candidate> candidates() {
-  std::vector<Candidate> all = {
-      on_disk<TableStore>("ours", Storing::kOurs),
-      {"CRoaring in memory", Storing::kNothing,
-       [](const std::string&) { return std::make_unique<CroaringStore>(); }},
-      on_disk<BlobStore>("blob in LMDB", Storing::kBitmaps),
-      on_disk<RolledStore>("rolled on LMDB", Storing::kBitmaps),
-      on_disk<RocksdbStore>("RocksDB merge", Storing::kBitmaps),
-      on_disk<SqliteStore>("SQLite in WAL mode", Storing::kRows),
-      on_disk<RedisStore>("Redis over a socket", Storing::kRows)};
+  std::vector<Candidate> all = {on_disk<TableStore>("ours", Storing::kOurs),
+                                {"CRoaring in memory", Storing::kNothing,
+                                 [](const std::string&) {
+                                   return std::make_unique<CroaringStore>();
+                                 }},
+                                on_disk<BlobStore>("blob in LMDB", Storing::kBitmaps),
+                                on_disk<RolledStore>("rolled on LMDB", Storing::kBitmaps),
+                                on_disk<RocksdbStore>("RocksDB merge", Storing::kBitmaps),
+                                on_disk<SqliteStore>("SQLite in WAL mode", Storing::kRows),
+                                on_disk<RedisStore>("Redis over a socket", Storing::kRows)};
   all[4].compacts_by_itself = true;
   return all;
 }

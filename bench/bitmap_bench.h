@@ -23,8 +23,9 @@ namespace cadastre::bench {
 
 inline constexpr std::string_view kHotKey = "hot";      // random 32-bit ids, arrived in no order
 inline constexpr std::string_view kOtherKey = "other";  // another such set
-inline constexpr std::string_view kSmallKey = "small";  // a thousand ids, half of them in the hot set
-inline constexpr std::size_t kLoadIds = 100'000;        // of one transaction of a load
+inline constexpr std::string_view kSmallKey =
+    "small";                                      // a thousand ids, half of them in the hot set
+inline constexpr std::size_t kLoadIds = 100'000;  // of one transaction of a load
 
 struct BitmapOptions {
   std::string only;  // a workload such as P-5, or nothing: all
@@ -91,12 +92,12 @@ void add_space(Figures& figures, std::string_view what, SetStore& store, std::ui
 // Fills an empty store; P-2's shuffled load.
 void load_hot_set(Bench& bench, SetStore& store);
 // On a store that holds the hot set.
-void bench_inserts(Bench& bench, SetStore& store);          // P-1
-void bench_contains(Bench& bench, SetStore& store);         // P-5
-void bench_full_reads(Bench& bench, SetStore& store);       // P-6
-void bench_algebra(Bench& bench, SetStore& store);          // P-7, random; loads the other sets
-void bench_removals(Bench& bench, SetStore& store);         // P-8; last, for it leaves half
-void bench_readers(Bench& bench, SetStore& store);          // P-9
+void bench_inserts(Bench& bench, SetStore& store);     // P-1
+void bench_contains(Bench& bench, SetStore& store);    // P-5
+void bench_full_reads(Bench& bench, SetStore& store);  // P-6
+void bench_algebra(Bench& bench, SetStore& store);     // P-7, random; loads the other sets
+void bench_removals(Bench& bench, SetStore& store);    // P-8; last, for it leaves half
+void bench_readers(Bench& bench, SetStore& store);     // P-9
 // On fresh stores.
 void bench_loads(Bench& bench);      // P-2, sorted and over many keys
 void bench_ascending(Bench& bench);  // P-3

@@ -30,7 +30,8 @@ constexpr int kReaders = 8;
 constexpr std::uint64_t kIds32 = std::uint64_t{1} << 32;
 
 Rate remove_half(Bench& bench, SetStore& store) {
-  const auto half = std::span<const Id>(bench.inputs.hot_shuffled).first(bench.inputs.hot.size() / 2);
+  const auto half =
+      std::span<const Id>(bench.inputs.hot_shuffled).first(bench.inputs.hot.size() / 2);
   std::size_t at = 0;
   return measure_rate(half.size(), kRemoveLimit, [&](std::uint64_t most, const Deadline&) {
     const std::size_t count = std::min<std::size_t>(most, kLoadIds);

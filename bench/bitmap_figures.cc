@@ -41,7 +41,10 @@ void Figures::add_rate(std::string_view what, const Rate& rate) {
 }
 
 void Figures::add_time(std::string_view what, const Timing& timing) {
-  add({.what = std::string(what), .unit = "ns", .value = timing.median_ns, .spread = timing.spread});
+  add({.what = std::string(what),
+       .unit = "ns",
+       .value = timing.median_ns,
+       .spread = timing.spread});
 }
 
 void Figures::add_bytes(std::string_view what, double bytes) {

@@ -43,6 +43,9 @@ class Figures {
 // Ours alone, against absolute targets where there are any.
 void report_ours(Report& report, const Figures& ours);
 // One row for each figure that both have.
-void report_against(Report& report, const Figures& ours, std::string_view peer, const Figures& theirs);
+void report_against(Report& report,
+                    const Figures& ours,
+                    std::string_view peer,
+                    const Figures& theirs);
 
 }  // namespace cadastre::bench

@@ -143,15 +143,15 @@ void run_callers(Bench& bench, SetStore& store) {
 
 void bench_inserts(Bench& bench, SetStore& store) {
   Inserts inserts(store);
-  for (const Plan& plan : {Plan{1, Calls::kSingle}, Plan{1000, Calls::kSingle},
-                           Plan{100'000, Calls::kSingle}, Plan{1000, Calls::kMany},
-                           Plan{100'000, Calls::kMany}}) {
+  for (const Plan& plan :
+       {Plan{1, Calls::kSingle}, Plan{1000, Calls::kSingle}, Plan{100'000, Calls::kSingle},
+        Plan{1000, Calls::kMany}, Plan{100'000, Calls::kMany}}) {
     run_plan(bench, store, inserts, plan);
   }
   store.set_durability(Durability::kSync);
-  for (const Plan& plan : {Plan{1, Calls::kSingle, Durability::kSync},
-                           Plan{1000, Calls::kSingle, Durability::kSync},
-                           Plan{100'000, Calls::kSingle, Durability::kSync}}) {
+  for (const Plan& plan :
+       {Plan{1, Calls::kSingle, Durability::kSync}, Plan{1000, Calls::kSingle, Durability::kSync},
+        Plan{100'000, Calls::kSingle, Durability::kSync}}) {
     run_plan(bench, store, inserts, plan);
   }
   run_callers(bench, store);

@@ -87,19 +87,20 @@ class Ascending {
 
   [[nodiscard]] Rate run(std::uint64_t planned, std::uint64_t per_transaction) {
     constexpr std::uint64_t kInsertsPerLook = 16;
-    return measure_rate(planned, kAscendingLimit, [&](std::uint64_t most, const Deadline& deadline) {
-      const std::uint64_t count = std::min(most, per_transaction);
-      std::uint64_t done = 0;
-      store_.begin();
-      while (done < count) {
-        store_.insert(keys_[next_ % keys_.size()], Id{next_});
-        ++next_;
-        ++done;
-        if (done % kInsertsPerLook == 0 && deadline.has_passed()) break;
-      }
-      store_.commit();
-      return done;
-    });
+    return measure_rate(planned, kAscendingLimit,
+                        [&](std::uint64_t most, const Deadline& deadline) {
+                          const std::uint64_t count = std::min(most, per_transaction);
+                          std::uint64_t done = 0;
+                          store_.begin();
+                          while (done < count) {
+                            store_.insert(keys_[next_ % keys_.size()], Id{next_});
+                            ++next_;
+                            ++done;
+                            if (done % kInsertsPerLook == 0 && deadline.has_passed()) break;
+                          }
+                          store_.commit();
+                          return done;
+                        });
   }
 
  private:
@@ -117,8 +118,7 @@ void bench_ascending_space(Bench& bench) {
   const Rate rate = load_within(*store, kHotKey, ids, kLoadLimit);
   bench.figures.add_rate("P-3 ascending, 100,000 at once", rate);
   if (auto* const ours = dynamic_cast<TableStore*>(&*store)) {
-    bench.figures.add_bytes(kAscendingBytes,
-                            static_cast<double>(ours->value_bytes(kHotKey)));
+    bench.figures.add_bytes(kAscendingBytes, static_cast<double>(ours->value_bytes(kHotKey)));
   }
 }
 
@@ -164,11 +164,13 @@ void bench_ascending(Bench& bench) {
     std::size_t keys = 1;
     std::uint64_t per_transaction = 1;
   };
-  for (const Case& one : {Case{"P-3 ascending, 1 a transaction", 1, 1}, Case{kAscendingBatch, 1, 1000},
-                          Case{"P-3 ascending, 1,000 keys, 1 a transaction", 1000, 1},
-                          Case{"P-3 ascending, 1,000 keys, 1,000 a transaction", 1000, 1000}}) {
+  for (const Case& one :
+       {Case{"P-3 ascending, 1 a transaction", 1, 1}, Case{kAscendingBatch, 1, 1000},
+        Case{"P-3 ascending, 1,000 keys, 1 a transaction", 1000, 1},
+        Case{"P-3 ascending, 1,000 keys, 1,000 a transaction", 1000, 1000}}) {
     FreshStore store(bench.candidate, bench.directory);
-    bench.figures.add_rate(one.what, Ascending(*store, one.keys).run(kPlanned, one.per_transaction));
+    bench.figures.add_rate(one.what,
+                           Ascending(*store, one.keys).run(kPlanned, one.per_transaction));
   }
   bench_ascending_space(bench);
 }

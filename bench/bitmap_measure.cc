@@ -1,7 +1,5 @@
 #include "bench/bitmap_measure.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -10,6 +8,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <malloc.h>
 
 #include "base/function_ref.h"
 #include "bench/harness.h"

@@ -39,7 +39,8 @@ using Step = base::FunctionRef<std::uint64_t(std::uint64_t most, const Deadline&
 [[nodiscard]] Rate measure_rate(std::uint64_t planned, std::chrono::milliseconds limit, Step step);
 
 // The median of up to kRepetitions runs, as many as the time allows; at least one.
-[[nodiscard]] Timing measure_within(std::chrono::milliseconds limit, base::FunctionRef<void()> work);
+[[nodiscard]] Timing measure_within(std::chrono::milliseconds limit,
+                                    base::FunctionRef<void()> work);
 
 // Of what was measured, `share` is not above this.
 [[nodiscard]] double percentile(std::vector<double> samples, double share);

@@ -101,9 +101,9 @@ void add_operations(Bench& bench,
     std::string_view name;
     SetOperation operation;
   };
-  for (const Named& one : {Named{"intersection", SetOperation::kIntersection},
-                           Named{"union", SetOperation::kUnion},
-                           Named{"difference", SetOperation::kDifference}}) {
+  for (const Named& one :
+       {Named{"intersection", SetOperation::kIntersection}, Named{"union", SetOperation::kUnion},
+        Named{"difference", SetOperation::kDifference}}) {
     const Timing timing =
         measure_within(kReadLimit, [&] { keep(reader.count_of(one.operation, a, b)); });
     bench.figures.add_time(fmt::format("P-7 {}, {}", one.name, shape), timing);
@@ -143,14 +143,12 @@ void bench_full_reads(Bench& bench, SetStore& store) {
       measure_within(kReadLimit, [&] { streamed = stream_count(*reader, kAllIds); });
   CAD_CHECK(streamed >= bench.inputs.hot.size(), "a stream brings every id");
   bench.figures.add_time(kStream, stream);
-  bench.figures.add_time("P-6 materialise", measure_within(kReadLimit, [&] {
-                           keep(reader->materialise(kHotKey));
-                         }));
+  bench.figures.add_time("P-6 materialise",
+                         measure_within(kReadLimit, [&] { keep(reader->materialise(kHotKey)); }));
   constexpr std::uint64_t kPart = 100;
   const IdRange range{Id{kIds32 / 2}, Id{kIds32 / 2 + kIds32 / kPart}};
-  bench.figures.add_time("P-6 stream, range of 1 %", measure_within(kReadLimit, [&] {
-                           keep(stream_count(*reader, range));
-                         }));
+  bench.figures.add_time("P-6 stream, range of 1 %",
+                         measure_within(kReadLimit, [&] { keep(stream_count(*reader, range)); }));
   if (bench.candidate.storing == Storing::kRows) return;  // Caches hide what a read needs.
   bench.figures.add_bytes(kStreamHeap, stream_heap(*reader, kHotKey));
 }

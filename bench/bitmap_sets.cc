@@ -62,8 +62,7 @@ std::vector<Id> make_clustered(std::size_t count, base::Random& random) {
 std::vector<Id> make_set(SetShape shape, std::size_t count, std::uint64_t seed) {
   base::SeededRandom random(seed);
   switch (shape) {
-    case SetShape::kRandom:
-      return draw_distinct(count, [&] { return Id{random.below(kIds32)}; });
+    case SetShape::kRandom: return draw_distinct(count, [&] { return Id{random.below(kIds32)}; });
     case SetShape::kRandom64: return draw_distinct(count, [&] { return Id{random.next_u64()}; });
     case SetShape::kDense: return make_dense(count, random);
     case SetShape::kClustered: return make_clustered(count, random);

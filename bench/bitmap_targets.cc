@@ -75,9 +75,8 @@ constexpr std::array kRatios = {
 }  // namespace
 
 std::optional<double> target_ratio(std::string_view what, std::string_view peer) {
-  const auto* const at = std::ranges::find_if(kRatios, [&](const Target& target) {
-    return target.what == what && target.peer == peer;
-  });
+  const auto* const at = std::ranges::find_if(
+      kRatios, [&](const Target& target) { return target.what == what && target.peer == peer; });
   if (at == kRatios.end()) return std::nullopt;
   return at->ratio;
 }

@@ -113,7 +113,7 @@ class Layers(Tree):
         self.assert_red("src/base/a_test.cc", '#include "shard/key.h"\n', 1, "may not include")
 
     def test_outer_folders_include_every_room(self):
-        for folder in ("cmd", "sim", "tests", "bench", "fuzz"):
+        for folder in ("cmd", "sim", "tests", "bench", "fuzz", "examples"):
             self.assertEqual(self.said({f"{folder}/a.cc": '#include "kv/store.h"\n#include "cli/main.h"\n'}), [])
 
     def test_outer_folders_include_themselves_and_not_each_other(self):

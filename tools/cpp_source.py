@@ -9,7 +9,7 @@ import pathlib
 import re
 
 ROOM_FOLDER = "src"
-OUTER_FOLDERS = ("cmd", "sim", "tests", "bench", "fuzz")  # May include any room.
+OUTER_FOLDERS = ("cmd", "sim", "tests", "bench", "fuzz", "examples")  # May include any room.
 
 _TOKEN = re.compile(
     r"""
