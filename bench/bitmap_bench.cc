@@ -1,5 +1,8 @@
-// `./dev bench bitmap [-- --only P-5] [-- --ids 1000000]`: bitmap tables against their peers, on one
-// disk, in one run.
+// `./dev bench bitmap`: bitmap tables against their peers, on one disk, in one run. Behind `--`:
+//
+//   --only P-5       one workload
+//   --peer SQLite    ours, and the peers whose names have this in them; `none` has no peers
+//   --ids 1000000    smaller sets; the targets are for 10 million
 
 #include "bench/bitmap_bench.h"
 
@@ -10,7 +13,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,7 +67,9 @@ BitmapInputs make_inputs(std::size_t ids) {
   base::SeededRandom random(3);
   inputs.hot = make_set(SetShape::kRandom, ids, 1);
   inputs.hot_shuffled = shuffled(inputs.hot, random);
-  inputs.other_shuffled = shuffled(make_set(SetShape::kRandom, ids, 2), random);
+  inputs.other = make_set(SetShape::kRandom, ids, 2);
+  inputs.other_shuffled = shuffled(inputs.other, random);
+  inputs.random64 = shuffled(make_set(SetShape::kRandom64, ids, 4), random);
   const auto half = inputs.hot_shuffled.begin() + kSmallIds / 2;
   inputs.small.assign(inputs.hot_shuffled.begin(), half);
   const auto others = make_set(SetShape::kRandom, kSmallIds / 2, 9);
@@ -122,6 +126,7 @@ void fill(Report& report, const BitmapOptions& options, const std::string& direc
   Figures ours;
   for (const Candidate& candidate : candidates()) {
     const bool is_ours = candidate.storing == Storing::kOurs;
+    if (!is_ours && candidate.name.find(options.peer) == std::string_view::npos) continue;
     Figures theirs;
     Bench bench{options, inputs, candidate, directory + "/store", is_ours ? ours : theirs};
     run(bench);
@@ -182,6 +187,7 @@ int bitmap_main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
   BitmapOptions options;
   options.only = take_option(arguments, "--only").value_or("");
+  options.peer = take_option(arguments, "--peer").value_or("");
   if (const auto ids = take_option(arguments, "--ids")) {
     const char* const end = ids->data() + ids->size();
     if (std::from_chars(ids->data(), end, options.ids).ptr != end || options.ids < 100'000) {

@@ -29,6 +29,7 @@ inline constexpr std::size_t kLoadIds = 100'000;  // of one transaction of a loa
 
 struct BitmapOptions {
   std::string only;  // a workload such as P-5, or nothing: all
+  std::string peer;  // part of a name, or nothing: all
   std::size_t ids = 10'000'000;
 
   [[nodiscard]] bool wants(std::string_view workload) const {
@@ -40,8 +41,10 @@ struct BitmapOptions {
 struct BitmapInputs {
   std::vector<Id> hot;  // ascending
   std::vector<Id> hot_shuffled;
+  std::vector<Id> other;  // ascending
   std::vector<Id> other_shuffled;
   std::vector<Id> small;
+  std::vector<Id> random64;  // in no order
 };
 
 enum class Storing : std::uint8_t {

@@ -1,7 +1,6 @@
 #include "bench/bitmap_figures.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>

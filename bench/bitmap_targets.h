@@ -16,6 +16,7 @@ inline constexpr std::string_view kInsertSingleBytes = "P-1 bytes written, 1 a t
 inline constexpr std::string_view kSpaceLive = "P-2 space for an id, shuffled, live";
 inline constexpr std::string_view kSpaceCompacted = "P-8 space for an id, compacted, live";
 inline constexpr std::string_view kAscendingBatch = "P-3 ascending, 1,000 a transaction";
+inline constexpr std::string_view kAscendingAtOnce = "P-3 ascending, 1,000 at once";
 inline constexpr std::string_view kAscendingBytes = "P-3 segments of all ascending ids";
 inline constexpr std::string_view kContainsHit = "P-5 contains, hit";
 inline constexpr std::string_view kContainsMiss = "P-5 contains, miss";

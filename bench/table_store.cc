@@ -42,19 +42,25 @@ decltype(auto) must(Answer&& answer) {
 class TableStoreReader final : public SetReader {
  public:
   TableStoreReader(kv::Store& store, kv::SpaceId space, bitmap::ReadCheck point_reads)
-      : txn_(must(store.begin_read())),
-        table_(must(bitmap::TableReader::open(txn_->reader(space), {}, point_reads))) {}
+      : store_(store), space_(space), point_reads_(point_reads) {
+    renew();
+  }
 
+  void renew() override {
+    table_.reset();
+    txn_ = must(store_.begin_read());
+    table_.emplace(must(bitmap::TableReader::open(txn_->reader(space_), {}, point_reads_)));
+  }
   [[nodiscard]] bool contains(std::string_view key, Id id) override {
-    return must(table_.contains(base::as_bytes(key), id));
+    return must(table_->contains(base::as_bytes(key), id));
   }
   [[nodiscard]] std::uint64_t count_present(std::string_view key,
                                             std::span<const Id> ids) override {
-    const auto present = must(table_.contains_many(base::as_bytes(key), bitmap::SortedIds{ids}));
+    const auto present = must(table_->contains_many(base::as_bytes(key), bitmap::SortedIds{ids}));
     return static_cast<std::uint64_t>(std::ranges::count(present, true));
   }
   [[nodiscard]] std::uint64_t count(std::string_view key) override {
-    return must(table_.cardinality(base::as_bytes(key)));
+    return must(table_->cardinality(base::as_bytes(key)));
   }
   void stream(std::string_view key, IdRange range, VisitIds visit) override {
     bitmap::Stream ids = stream_of(key);
@@ -66,7 +72,7 @@ class TableStoreReader final : public SetReader {
     must(bitmap::for_each(*ids, visit_block));
   }
   [[nodiscard]] std::uint64_t materialise(std::string_view key) override {
-    return must(table_.get(base::as_bytes(key), std::numeric_limits<std::size_t>::max()))
+    return must(table_->get(base::as_bytes(key), std::numeric_limits<std::size_t>::max()))
         .cardinality();
   }
   [[nodiscard]] std::uint64_t intersection_count(std::string_view a, std::string_view b) override {
@@ -80,7 +86,7 @@ class TableStoreReader final : public SetReader {
 
  private:
   [[nodiscard]] bitmap::Stream stream_of(std::string_view key) const {
-    return must(table_.stream(base::as_bytes(key)));
+    return must(table_->stream(base::as_bytes(key)));
   }
   [[nodiscard]] bitmap::Stream combine(SetOperation operation,
                                        std::string_view a,
@@ -95,8 +101,11 @@ class TableStoreReader final : public SetReader {
                                              : bitmap::all_of(std::move(both));
   }
 
+  kv::Store& store_;
+  const kv::SpaceId space_;
+  const bitmap::ReadCheck point_reads_;
   std::unique_ptr<kv::ReadTransaction> txn_;
-  bitmap::TableReader table_;
+  std::optional<bitmap::TableReader> table_;
 };
 
 constexpr std::string_view kSpace = "sets";

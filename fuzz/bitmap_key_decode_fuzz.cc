@@ -4,7 +4,6 @@
 // The whole input is a key. It is read as choices too: a base key, a shard, a fence, and another base
 // key, of which the stored order must be the order of their parts.
 
-#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>

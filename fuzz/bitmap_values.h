@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "bitmap/container.h"
 #include "bitmap/ids.h"
 #include "bitmap/limits.h"

@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -24,8 +23,9 @@ Roaring64 read_set(const LmdbRead& txn, std::string_view key) {
 
 class BlobReader final : public SetReader {
  public:
-  explicit BlobReader(LmdbRead txn) : txn_(std::move(txn)) {}
+  explicit BlobReader(const LmdbFiles& files) : files_(files), txn_(files.read()) {}
 
+  void renew() override { txn_ = files_.read(); }
   [[nodiscard]] bool contains(std::string_view key, Id id) override {
     return read_set(txn_, key).contains(id);
   }
@@ -47,6 +47,7 @@ class BlobReader final : public SetReader {
   }
 
  private:
+  const LmdbFiles& files_;
   LmdbRead txn_;
 };
 
@@ -91,7 +92,7 @@ void BlobStore::compact(std::string_view key) {
 }
 
 std::unique_ptr<SetReader> BlobStore::reader() {
-  return std::make_unique<BlobReader>(files_.read());
+  return std::make_unique<BlobReader>(files_);
 }
 
 }  // namespace cadastre::bench

@@ -1,5 +1,6 @@
 // BlobStore: one roaring bitmap for each key, in LMDB, as portable bytes. Whatever changes, the whole
-// value is read, decoded, changed, encoded and written; whatever is asked, it is decoded.
+// value is read, decoded, changed, encoded and written; whatever is asked, it is decoded. Without run
+// containers, until it is compacted: to look for runs at every change costs more than they save.
 
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/function_ref.h"

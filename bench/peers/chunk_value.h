@@ -13,8 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/function_ref.h"
-
 namespace cadastre::bench {
 
 inline constexpr std::size_t kListSlotsMax = 4096;

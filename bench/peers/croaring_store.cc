@@ -17,6 +17,7 @@ class CroaringReader final : public SetReader {
  public:
   explicit CroaringReader(const SetsInMemory& sets) : sets_(sets) {}
 
+  void renew() override {}
   [[nodiscard]] bool contains(std::string_view key, Id id) override {
     return set(key).contains(id);
   }

@@ -1,6 +1,5 @@
 #include "bench/peers/lmdb_files.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <hiredis/hiredis.h>

@@ -1,7 +1,6 @@
 #include "bench/peers/redis_store.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -12,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include <hiredis/hiredis.h>
@@ -47,6 +45,7 @@ class RedisReader final : public SetReader {
  public:
   explicit RedisReader(const std::string& socket_path) : connection_(socket_path) {}
 
+  void renew() override {}  // There are no snapshots.
   [[nodiscard]] bool contains(std::string_view key, Id id) override {
     const std::string member = to_decimal(id);
     return connection_.call({"SISMEMBER", key, member})->integer == 1;

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <roaring/roaring.h>

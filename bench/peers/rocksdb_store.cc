@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -135,6 +136,11 @@ class RocksdbReader final : public SetReader {
     options_.snapshot = database.GetSnapshot();
   }
   ~RocksdbReader() override { database_.ReleaseSnapshot(options_.snapshot); }
+
+  void renew() override {
+    database_.ReleaseSnapshot(options_.snapshot);
+    options_.snapshot = database_.GetSnapshot();
+  }
 
   [[nodiscard]] bool contains(std::string_view key, Id id) override {
     rocksdb::PinnableSlice value;

@@ -97,8 +97,9 @@ std::size_t fill(Roaring64& segment, std::span<const Id> ids) {
 
 class RolledReader final : public SetReader {
  public:
-  explicit RolledReader(LmdbRead txn) : txn_(std::move(txn)) {}
+  explicit RolledReader(const LmdbFiles& files) : files_(files), txn_(files.read()) {}
 
+  void renew() override { txn_ = files_.read(); }
   [[nodiscard]] bool contains(std::string_view key, Id id) override {
     const ByteView bytes = base::as_bytes(key);
     bool found = false;
@@ -134,6 +135,7 @@ class RolledReader final : public SetReader {
     return Roaring64::united(segments);
   }
 
+  const LmdbFiles& files_;
   LmdbRead txn_;
 };
 
@@ -298,7 +300,7 @@ void RolledStore::compact(std::string_view key) {
 }
 
 std::unique_ptr<SetReader> RolledStore::reader() {
-  return std::make_unique<RolledReader>(files_.read());
+  return std::make_unique<RolledReader>(files_);
 }
 
 }  // namespace cadastre::bench

@@ -50,6 +50,8 @@ class SetReader {
   SetReader& operator=(const SetReader&) = delete;
   virtual ~SetReader() = default;
 
+  // From here on sees what is committed now.
+  virtual void renew() = 0;
   [[nodiscard]] virtual bool contains(std::string_view key, Id id) = 0;
   // How many of these, which ascend, are in the set.
   [[nodiscard]] virtual std::uint64_t count_present(std::string_view key, std::span<const Id> ids);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sqlite3.h>
 
@@ -26,12 +27,12 @@ constexpr auto kLastPositive = static_cast<std::uint64_t>(std::numeric_limits<st
 
 // Large enough to hold the hot set; checkpoints less often than by default, which pays for writers.
 constexpr std::string_view kSettings =
+    "PRAGMA busy_timeout=60000;"  // ms; first, for the others may have to wait
     "PRAGMA journal_mode=WAL;"
     "PRAGMA cache_size=-1048576;"  // KiB
     "PRAGMA mmap_size=17179869184;"
     "PRAGMA temp_store=MEMORY;"
     "PRAGMA wal_autocheckpoint=10000;"  // pages
-    "PRAGMA busy_timeout=60000;"
     "PRAGMA synchronous=OFF;";
 
 std::string data_path(const std::string& directory) {
@@ -65,6 +66,8 @@ class SqliteReader final : public SetReader {
   explicit SqliteReader(const std::string& directory) : connection_(data_path(directory)) {
     connection_.run("BEGIN");
   }
+
+  void renew() override { connection_.run("COMMIT; BEGIN"); }
 
   [[nodiscard]] bool contains(std::string_view key, Id id) override {
     contains_.bind(1, key);

@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <roaring/roaring.h>

@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"

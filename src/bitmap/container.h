@@ -15,7 +15,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,7 +24,6 @@
 #include "base/endian.h"
 #include "base/result.h"
 #include "bitmap/faults.h"
-#include "bitmap/ids.h"
 #include "bitmap/limits.h"
 
 namespace cadastre::bitmap {

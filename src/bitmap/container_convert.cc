@@ -9,7 +9,6 @@
 #include <span>
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "base/endian.h"
 #include "bitmap/container.h"
 #include "bitmap/container_bytes.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 

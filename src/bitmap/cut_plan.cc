@@ -1,14 +1,12 @@
 #include "bitmap/cut_plan.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "base/check.h"
 #include "bitmap/container.h"
 #include "bitmap/ids.h"
-#include "bitmap/limits.h"
 #include "bitmap/segment_size.h"
 
 namespace cadastre::bitmap {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <tuple>

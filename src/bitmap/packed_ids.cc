@@ -1,6 +1,5 @@
 #include "bitmap/packed_ids.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +12,6 @@
 #include "base/result.h"
 #include "bitmap/faults.h"
 #include "bitmap/ids.h"
-#include "bitmap/limits.h"
 
 namespace cadastre::bitmap {
 namespace {

@@ -313,7 +313,7 @@ class PartitionWriter {
                                          const StoredSegment& neighbour,
                                          ByteView left,
                                          ByteView right) {
-    CAD_TRY(edited(loaded(*joined_, left), segments, neighbour));
+    (void)CAD_TRY(edited(loaded(*joined_, left), segments, neighbour));
     const auto view = View::open(right, ReadCheck::kChecksum);
     if (!view) return base::fail(corrupt(view.error(), segments.key_of(neighbour.fence)));
     if (const auto appended = joined_->append_containers(*view); !appended) {

@@ -10,7 +10,6 @@
 #include "base/result.h"
 #include "bitmap/container.h"
 #include "bitmap/faults.h"
-#include "bitmap/limits.h"
 
 namespace cadastre::bitmap {
 namespace {

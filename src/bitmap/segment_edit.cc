@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/check.h"

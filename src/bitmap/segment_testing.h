@@ -2,14 +2,12 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "bitmap/container.h"
-#include "bitmap/container_testing.h"
 #include "bitmap/ids.h"
 #include "bitmap/segment_view.h"
 #include "bitmap/value_model_testing.h"

@@ -211,9 +211,9 @@ Result<void, Error> TableWriter::assign(ByteView key, IdStream& stream) {
   if (stream.direction() != Direction::kAscending) {
     return base::fail(misuse(Misuse::kMixedDirections));
   }
-  CAD_TRY(erase_key(key));
+  (void)CAD_TRY(erase_key(key));
   if (config().shard_count == 1) return write_packed_shard(*writer_, config(), key, stream);
-  CAD_TRY(merge_stream(key, stream, SetOp::kAdd));
+  (void)CAD_TRY(merge_stream(key, stream, SetOp::kAdd));
   return {};
 }
 
