@@ -117,7 +117,7 @@ Result<void, CommandError> BitmapSession::abort() {
 Result<std::unique_ptr<BitmapSession::Transaction>, bitmap::Error>
 BitmapSession::begin_transaction() {
   kv::Store& store = database_.store();
-  if (needs_room_) CAD_TRY(bitmap::stored(store.grow(kv::OpenTransactions::kRefuse)));
+  if (needs_room_) (void)CAD_TRY(bitmap::stored(store.grow(kv::OpenTransactions::kRefuse)));
   needs_room_ = false;
   const kv::SpaceId space = CAD_TRY(bitmap::stored(store.open_space(table_.name)));
   auto txn = CAD_TRY(bitmap::stored(store.begin_write()));
