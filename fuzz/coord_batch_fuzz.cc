@@ -12,7 +12,6 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "base/result.h"
 #include "cli/batch.h"
 #include "cli/command_error.h"
 #include "cli/coord_session.h"

@@ -15,12 +15,10 @@
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/memory/memory_backend.h"
+#include "coord/shard_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
-#include "shard/shard_spec.h"
 #include "tests/allocation_guard.h"
 
 namespace cadastre::coord {
@@ -42,6 +40,7 @@ class HotOperations : public ::testing::Test {
     for (std::size_t i = 0; i <= kShards; ++i)
       keys.push_back({std::byte{'k'}, std::byte(i)});
     std::vector<InitialShardInput> manifest;
+    manifest.reserve(kShards);
     for (std::size_t i = 0; i < kShards; ++i) {
       manifest.push_back({.shard = ShardId::from_raw(i + 1),
                           .spec = ShardSpecRef::unchecked(keys[i], keys[i + 1])});
@@ -87,7 +86,7 @@ TEST_F(HotOperations, TheHookIsLive) {
 TEST_F(HotOperations, AcquireRenewCheckpointAndCompleteAllocateNothing) {
   const AllocationGuard guard(Expect::kNone);
   for (std::uint64_t shard = 1; shard <= kShards / 2; ++shard) {
-    Lease lease = acquire(shard);
+    const Lease lease = acquire(shard);
     for (int step = 1; step < 40; ++step) {
       const auto key = inside(shard, step);
       ASSERT_TRUE(backend_.checkpoint(now(), tenant_, lease, CursorUpdate::make(key, key), op()));

@@ -36,7 +36,6 @@
 #include "coord/snapshot.h"
 #include "coord/states.h"
 #include "shard/cursor.h"
-#include "shard/manifest.h"
 #include "shard/shard_spec.h"
 #include "shard/split_plan.h"
 
@@ -91,6 +90,12 @@ void MapBackend::Shard::apply(const ShardChange& change, std::span<const ShardId
   }
   apply_to_state(change, state);
   assert_invariants(view());
+}
+
+std::optional<base::ByteView> MapBackend::FindStart::operator()(ShardId id) const {
+  const auto at = shards->find({tenant, run, id});
+  if (at == shards->end()) return std::nullopt;
+  return base::as_bytes(at->second.start);
 }
 
 MapBackend::Shard* MapBackend::find(const TenantId& tenant, const ShardKey& key) {
@@ -253,11 +258,7 @@ Result<IdempotentOutcome<SplitReplaceResult>, SplitReplaceError> MapBackend::spl
   const MutexLock lock(mutex_);
   Shard* const shard = find(tenant, lease.shard_key());
   if (shard == nullptr) return base::fail(SplitError(ShardNotFound{lease.shard_key()}));
-  const auto find_start = [&](ShardId id) -> std::optional<base::ByteView> {
-    const auto at = shards_.find({tenant, lease.run(), id});
-    if (at == shards_.end()) return std::nullopt;
-    return base::as_bytes(at->second.start);
-  };
+  const FindStart find_start{&shards_, tenant, lease.run()};
   const auto decision = CAD_TRY(
       decide_split_replace(shard->view(), {now, tenant, lease}, plan, op,
                            {counts(tenant), options_.limits, options_.children_max, find_start}));
@@ -283,11 +284,7 @@ Result<IdempotentOutcome<SplitResidualResult>, SplitResidualError> MapBackend::s
   const MutexLock lock(mutex_);
   Shard* const shard = find(tenant, lease.shard_key());
   if (shard == nullptr) return base::fail(SplitError(ShardNotFound{lease.shard_key()}));
-  const auto find_start = [&](ShardId id) -> std::optional<base::ByteView> {
-    const auto at = shards_.find({tenant, lease.run(), id});
-    if (at == shards_.end()) return std::nullopt;
-    return base::as_bytes(at->second.start);
-  };
+  const FindStart find_start{&shards_, tenant, lease.run()};
   const auto decision = CAD_TRY(
       decide_split_residual(shard->view(), {now, tenant, lease}, plan, op,
                             {counts(tenant), options_.limits, options_.children_max, find_start}));
@@ -361,6 +358,7 @@ Result<ShardDump, GetShardError> MapBackend::get_shard(const TenantId& tenant,
   return dump(shard->view());
 }
 
+// NOLINTNEXTLINE(readability-function-size): the interface has these parameters
 Result<void, ListShardsError> MapBackend::list_shards_into(LogicalTime now,
                                                            const TenantId& tenant,
                                                            RunId run,
@@ -374,8 +372,8 @@ Result<void, ListShardsError> MapBackend::list_shards_into(LogicalTime now,
   std::vector<const Shard*> sorted;
   for (auto at = first; at != last; ++at)
     sorted.push_back(&at->second);
-  std::ranges::stable_sort(sorted, {}, [](const Shard* shard) -> const std::string& {
-    return shard->start;  // std::string compares its bytes unsigned.
+  std::ranges::sort(sorted, {}, [](const Shard* shard) {
+    return std::tie(shard->start, shard->state.shard);  // std::string compares its bytes unsigned.
   });
   auto from = sorted.begin();
   if (page.after) {
@@ -515,10 +513,11 @@ Result<std::size_t, InfraError> MapBackend::gc_terminal_runs(const TenantId& ten
 void MapBackend::visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const {
   const MutexLock lock(mutex_);
   std::vector<const Shard*> sorted;
+  sorted.reserve(shards_.size());
   for (const auto& [key, shard] : shards_)
     sorted.push_back(&shard);
-  std::ranges::stable_sort(sorted, {}, [](const Shard* shard) {
-    return std::tie(shard->state.tenant, shard->state.run, shard->start);
+  std::ranges::sort(sorted, {}, [](const Shard* shard) {
+    return std::tie(shard->state.tenant, shard->state.run, shard->start, shard->state.shard);
   });
   for (const Shard* shard : sorted)
     visit(shard->view());
@@ -527,6 +526,7 @@ void MapBackend::visit_shards(base::FunctionRef<void(const ShardRecordView&)> vi
 std::vector<ShardDump> MapBackend::dump_shards() const {
   const MutexLock lock(mutex_);
   std::vector<ShardDump> shards;
+  shards.reserve(shards_.size());
   for (const auto& [key, shard] : shards_)
     shards.push_back(dump(shard.view()));
   return shards;
@@ -535,6 +535,7 @@ std::vector<ShardDump> MapBackend::dump_shards() const {
 std::vector<RunRecord> MapBackend::dump_runs() const {
   const MutexLock lock(mutex_);
   std::vector<RunRecord> runs;
+  runs.reserve(runs_.size());
   for (const auto& [key, run] : runs_)
     runs.push_back(run);
   return runs;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/function_ref.h"
 #include "base/mutex.h"
 #include "base/result.h"
@@ -185,6 +186,13 @@ class MapBackend final : public coord::CoordinationFacade, public coord::Introsp
   using RunKey = std::pair<coord::TenantId, coord::RunId>;
   using Key = std::tuple<coord::TenantId, coord::RunId, coord::ShardId>;
   using Shards = std::map<Key, Shard>;
+  // The start of a shard of one run, as splits ask for it. Whoever asks holds the lock.
+  struct FindStart {
+    const Shards* shards = nullptr;
+    coord::TenantId tenant;
+    coord::RunId run;
+    std::optional<base::ByteView> operator()(coord::ShardId id) const;
+  };
 
   [[nodiscard]] Shard* find(const coord::TenantId& tenant, const coord::ShardKey& key)
       CAD_REQUIRES(mutex_);

@@ -22,10 +22,9 @@
 #include "coord/lease.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/outcome.h"
+#include "coord/shard_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
 #include "shard/shard_spec.h"
 #include "shard/split_plan.h"
 
@@ -53,9 +52,11 @@ class Differential {
       EXPECT_TRUE(
           home->create_run(LogicalTime::from_raw(1), tenant_, kRun, {.lease_duration = 20}));
     std::vector<base::Bytes> keys;
+    keys.reserve(kRoots + 1);
     for (int i = 0; i <= kRoots; ++i)
       keys.push_back({std::byte(i * 8 + 1)});
     std::vector<InitialShardInput> manifest;
+    manifest.reserve(kRoots);
     for (std::size_t i = 0; i < kRoots; ++i) {
       manifest.push_back({.shard = ShardId::from_raw(i + 1),
                           .spec = ShardSpecRef::unchecked(keys[i], keys[i + 1])});
@@ -147,14 +148,19 @@ class Differential {
     key.push_back(std::byte{255});
     const OpId op = any_op();
     const std::uint64_t how = random_.below(6);
-    both([&](CoordinationFacade& home) -> Result<IdempotentOutcome<Unit>, CheckpointError> {
-      if (how == 0) return home.complete(now, tenant_, leases_[which], CursorUpdate::make(key), op);
-      if (how < 4) {
-        return CAD_TRY(
-            home.release_shard(now, tenant_, leases_[which], CursorUpdate::initial(), op));
-      }
-      return CAD_TRY(home.park_shard(now, tenant_, leases_[which], ParkReason::kOther, op));
-    });
+    if (how == 0) {
+      both([&](CoordinationFacade& home) {
+        return home.complete(now, tenant_, leases_[which], CursorUpdate::make(key), op);
+      });
+    } else if (how < 4) {
+      both([&](CoordinationFacade& home) {
+        return home.release_shard(now, tenant_, leases_[which], CursorUpdate::initial(), op);
+      });
+    } else {
+      both([&](CoordinationFacade& home) {
+        return home.park_shard(now, tenant_, leases_[which], ParkReason::kOther, op);
+      });
+    }
   }
 
   void split(LogicalTime now) {

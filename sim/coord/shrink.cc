@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -76,8 +75,10 @@ Ending in_child(base::FunctionRef<Report()> run) {
   }
   int status = 0;
   CAD_CHECK(waitpid(child, &status, 0) == child, "the child ends");
+  // NOLINTBEGIN(misc-include-cleaner): documented to come from <sys/wait.h>
   if (!WIFEXITED(status)) return Ending::kAborted;
   const int code = WEXITSTATUS(status);
+  // NOLINTEND(misc-include-cleaner)
   if (code == kExitPassed) return Ending::kPassed;
   return code == kExitViolated ? Ending::kViolated : Ending::kAborted;
 }

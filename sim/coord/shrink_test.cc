@@ -1,6 +1,7 @@
 #include "sim/coord/shrink.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 

@@ -10,10 +10,11 @@
 #include <gtest/gtest.h>
 
 #include "base/check.h"
-#include "coord/states.h"
+#include "coord/identity.h"
 #include "sim/chacha_random.h"
 #include "sim/coord/driver.h"
 #include "sim/coord/faults.h"
+#include "sim/coord/request.h"
 #include "sim/coord/shrink.h"
 #include "sim/coord/step.h"
 #include "sim/coord/sweep.h"

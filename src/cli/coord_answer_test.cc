@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "base/result.h"
 #include "cli/command_error.h"
 #include "cli/coord_request.h"
 #include "cli/coord_runs.h"

@@ -1,6 +1,5 @@
 #include "cli/coord_error.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +12,6 @@
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/states.h"
-#include "shard/manifest.h"
 #include "shard/split_coverage.h"
 
 namespace cadastre::cli {

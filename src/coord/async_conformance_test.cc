@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "coord/async_over_sync.h"
+#include "coord/backend.h"
 #include "coord/conformance/backend_factory_testing.h"
 #include "coord/conformance/suite_testing.h"
 #include "coord/memory/memory_backend.h"

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/result.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
+#include "coord/identity_testing.h"
 #include "coord/one_shard_testing.h"
 #include "coord/run_record.h"
 #include "coord/states.h"

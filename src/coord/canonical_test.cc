@@ -1,6 +1,7 @@
 #include "coord/canonical.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string_view>
@@ -12,7 +13,6 @@
 #include "coord/identity.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/cursor.h"
 
 namespace cadastre::coord {
 namespace {

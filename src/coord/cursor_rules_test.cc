@@ -6,8 +6,6 @@
 #include "coord/held_shard_testing.h"
 #include "coord/shard_record.h"
 #include "shard/bytes_testing.h"
-#include "shard/cursor.h"
-#include "shard/shard_spec.h"
 
 // The table over bounded shards is conformance case B9. A manifest has no others, so shards without a
 // bound are asked about here.

@@ -15,8 +15,6 @@
 #include "coord/run_record.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/manifest.h"
-#include "shard/shard_spec.h"
 
 // Runs as operators see them are conformance group C. No backend brings a run's log to its end, since
 // two requests end a run; here it is filled by hand.

@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/bytes.h"
 #include "coord/canonical.h"
 #include "coord/errors.h"
 #include "coord/held_shard_testing.h"
@@ -16,8 +15,11 @@
 #include "coord/identity_testing.h"
 #include "coord/limits.h"
 #include "coord/op_log.h"
+#include "coord/shard_limits.h"
+#include "coord/shard_record.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
+#include "shard/limits.h"
 #include "shard/shard_spec.h"
 #include "shard/split_coverage.h"
 #include "shard/split_plan.h"

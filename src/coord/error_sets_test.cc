@@ -6,7 +6,6 @@
 
 #include "coord/errors.h"
 #include "coord/identity.h"
-#include "coord/one_of.h"
 
 namespace cadastre::coord {
 namespace {
@@ -112,8 +111,8 @@ static_assert(kNeverSays<SplitError,
                          AlreadyLeased,
                          RunTerminal,
                          NotParked>);
-static_assert(std::is_same_v<SplitReplaceError, SplitError> &&
-              std::is_same_v<SplitResidualError, SplitError>);
+static_assert(std::is_same_v<SplitReplaceError, SplitError>);
+static_assert(std::is_same_v<SplitResidualError, SplitError>);
 
 static_assert(kCanSay<UnparkError,
                       ShardNotFound,

@@ -12,7 +12,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/byte_slab.h"
 #include "base/bytes.h"
 #include "coord/cursor_rules.h"
 #include "coord/decide_run.h"
@@ -25,13 +24,12 @@
 #include "coord/limits.h"
 #include "coord/one_of.h"
 #include "coord/op_log.h"
+#include "coord/run_record.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
 #include "shard/manifest.h"
 #include "shard/shard_spec.h"
 #include "shard/spec_error.h"
 #include "shard/split_coverage.h"
-#include "shard/split_plan.h"
 
 namespace cadastre::coord {
 namespace {

@@ -3,20 +3,22 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "coord/backend.h"
 #include "coord/event_collector.h"
 #include "coord/events.h"
 #include "coord/identity.h"
+#include "coord/identity_testing.h"
 #include "coord/lease.h"
 #include "coord/one_shard_testing.h"
+#include "coord/shard_record.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
+#include "shard/bytes_testing.h"
 #include "shard/shard_spec.h"
 #include "shard/split_plan.h"
 
@@ -52,30 +54,32 @@ TEST_F(EventingBackendTest, ExecutedOperationsMakeOneEventEach) {
       eventing_.acquire_with_events(at(10), tenant_, kKey, worker(1), *scratch_, events_)->lease;
   EXPECT_EQ(names(), Names{"shard_acquired"});
   const auto cursor = CursorUpdate::make("d"_b);
-  (void)eventing_.checkpoint_with_events(at(11), tenant_, lease, cursor, op(1), events_);
+  std::ignore = eventing_.checkpoint_with_events(at(11), tenant_, lease, cursor, op(1), events_);
   EXPECT_EQ(names(), Names{"shard_checkpointed"});
-  (void)eventing_.checkpoint_with_events(at(12), tenant_, lease, cursor, op(1), events_);
+  std::ignore = eventing_.checkpoint_with_events(at(12), tenant_, lease, cursor, op(1), events_);
   EXPECT_EQ(names(), Names{}) << "a replay is silent";
-  (void)eventing_.checkpoint_with_events(at(12), tenant_, lease, CursorUpdate::make("c"_b), op(2),
-                                         events_);
+  std::ignore = eventing_.checkpoint_with_events(at(12), tenant_, lease, CursorUpdate::make("c"_b),
+                                                 op(2), events_);
   EXPECT_EQ(names(), Names{}) << "a refusal is silent";
-  (void)eventing_.renew_with_events(at(13), tenant_, lease, events_);
-  (void)eventing_.renew_many_with_events(at(13), tenant_, {&lease, 1}, events_);
+  std::ignore = eventing_.renew_with_events(at(13), tenant_, lease, events_);
+  std::ignore = eventing_.renew_many_with_events(at(13), tenant_, {&lease, 1}, events_);
   EXPECT_EQ(names(), (Names{"shard_lease_renewed", "shard_lease_renewed"}));
   const auto residual = *SplitResidualPlan::try_make(ShardSpecRef::must_make("a"_b, "m"_b),
                                                      ShardSpecRef::must_make("m"_b, "z"_b));
-  (void)eventing_.split_residual_with_events(at(14), tenant_, lease, residual, op(3), events_);
+  std::ignore =
+      eventing_.split_residual_with_events(at(14), tenant_, lease, residual, op(3), events_);
   EXPECT_EQ(names(), Names{"shard_residual_created"});
-  (void)eventing_.park_with_events(at(15), tenant_, lease, ParkReason::kOther, op(4), events_);
-  (void)eventing_.unpark_with_events(at(16), tenant_, kKey, op(5), events_);
+  std::ignore =
+      eventing_.park_with_events(at(15), tenant_, lease, ParkReason::kOther, op(4), events_);
+  std::ignore = eventing_.unpark_with_events(at(16), tenant_, kKey, op(5), events_);
   EXPECT_EQ(names(), (Names{"shard_parked", "shard_unparked"}));
 }
 
 TEST_F(EventingBackendTest, EndsMakeEventsToo) {
   const Lease first =
       eventing_.claim_with_events(at(10), tenant_, kRun, worker(1), *scratch_, events_)->lease;
-  (void)eventing_.release_with_events(at(11), tenant_, first, CursorUpdate::initial(), op(1),
-                                      events_);
+  std::ignore = eventing_.release_with_events(at(11), tenant_, first, CursorUpdate::initial(),
+                                              op(1), events_);
   EXPECT_EQ(names(), (Names{"shard_acquired", "shard_released"}));
   const Lease second =
       eventing_.acquire_with_events(at(12), tenant_, kKey, worker(1), *scratch_, events_)->lease;
@@ -88,9 +92,9 @@ TEST_F(EventingBackendTest, EndsMakeEventsToo) {
   const ShardKey child{kRun, split->value().children[0]};
   const Lease third =
       eventing_.acquire_with_events(at(14), tenant_, child, worker(1), *scratch_, events_)->lease;
-  (void)eventing_.complete_with_events(at(15), tenant_, third, CursorUpdate::make("b"_b), op(3),
-                                       events_);
-  (void)eventing_.complete_run_with_events(at(16), tenant_, kRun, op(4), events_);
+  std::ignore = eventing_.complete_with_events(at(15), tenant_, third, CursorUpdate::make("b"_b),
+                                               op(3), events_);
+  std::ignore = eventing_.complete_run_with_events(at(16), tenant_, kRun, op(4), events_);
   EXPECT_EQ(names(), (Names{"shard_acquired", "shard_completed", "run_completed"}));
 }
 
@@ -98,14 +102,16 @@ TEST_F(EventingBackendTest, RunsMakeEvents) {
   const RunId run = RunId::from_raw(2);
   const std::array manifest{
       InitialShardInput{ShardId::from_raw(1), ShardSpecRef::must_make("a"_b, "b"_b)}};
-  (void)eventing_.create_run_with_events(at(3), tenant_, run, {.lease_duration = 5}, events_);
-  (void)eventing_.register_with_events(at(4), tenant_, run, manifest, op(1), events_);
-  (void)eventing_.register_with_events(at(4), tenant_, run, manifest, op(1), events_);
-  (void)eventing_.fail_run_with_events(at(5), tenant_, run, op(2), events_);
+  std::ignore =
+      eventing_.create_run_with_events(at(3), tenant_, run, {.lease_duration = 5}, events_);
+  std::ignore = eventing_.register_with_events(at(4), tenant_, run, manifest, op(1), events_);
+  std::ignore = eventing_.register_with_events(at(4), tenant_, run, manifest, op(1), events_);
+  std::ignore = eventing_.fail_run_with_events(at(5), tenant_, run, op(2), events_);
   EXPECT_EQ(names(), (Names{"run_created", "run_activated", "run_failed"}));
-  (void)eventing_.create_run_with_events(at(3), tenant_, RunId::from_raw(3), {.lease_duration = 5},
-                                         events_);
-  (void)eventing_.cancel_run_with_events(at(5), tenant_, RunId::from_raw(3), op(2), events_);
+  std::ignore = eventing_.create_run_with_events(at(3), tenant_, RunId::from_raw(3),
+                                                 {.lease_duration = 5}, events_);
+  std::ignore =
+      eventing_.cancel_run_with_events(at(5), tenant_, RunId::from_raw(3), op(2), events_);
   EXPECT_EQ(names(), (Names{"run_created", "run_cancelled"}));
 }
 

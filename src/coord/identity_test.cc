@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <type_traits>
 #include <unordered_set>
 

@@ -1,6 +1,8 @@
 #include "coord/lease_rules.h"
 
+#include <cstdint>
 #include <optional>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -82,9 +84,9 @@ TEST(CheckOpIdempotency, AnotherHashIsAConflictWhateverTheKind) {
 }
 
 TEST(ValidateLeaseDeathTest, TimeZeroIsAMistake) {
-  HeldShard shard;
+  const HeldShard shard;
   const Lease lease = shard.request().lease;
-  EXPECT_DEATH((void)validate_lease(shard.record.state, {at(0), lease.tenant(), lease}),
+  EXPECT_DEATH(std::ignore = validate_lease(shard.record.state, {at(0), lease.tenant(), lease}),
                "time 0 is no time");
 }
 

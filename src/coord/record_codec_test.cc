@@ -1,12 +1,11 @@
 #include "coord/record_codec.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <string>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +23,6 @@
 #include "coord/run_record.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/cursor.h"
 #include "shard/limits.h"
 
 namespace cadastre::coord {
@@ -51,7 +49,7 @@ OpLogEntry entry(std::uint64_t id, OpKind kind, std::uint64_t time) {
 
 // Every optional field is present, every list has two entries.
 ShardDump full_shard() {
-  testing::HeldShard held;
+  const testing::HeldShard held;
   ShardDump shard = held.record;
   shard.state.shard = derived(7);
   shard.state.parent = ShardId::from_raw(10);

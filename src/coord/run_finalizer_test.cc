@@ -5,17 +5,18 @@
 
 #include <gtest/gtest.h>
 
+#include "coord/backend.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
+#include "coord/identity_testing.h"
 #include "coord/lease.h"
 #include "coord/one_shard_testing.h"
 #include "coord/retry_policy.h"
 #include "coord/run_creation.h"
+#include "coord/shard_record.h"
 #include "coord/shard_summary.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
-#include "shard/shard_spec.h"
+#include "shard/bytes_testing.h"
 
 namespace cadastre::coord {
 namespace {

@@ -19,13 +19,11 @@
 #include "coord/held_shard_testing.h"
 #include "coord/identity.h"
 #include "coord/outcome.h"
-#include "coord/shard_limits.h"
 #include "coord/states.h"
 #include "coord/vector_values_testing.h"
 #include "coord/vectors_testing.h"
 #include "shard/hexrun_testing.h"
 #include "shard/manifest.h"
-#include "shard/shard_spec.h"
 #include "shard/split_plan.h"
 #include "shard/vector_entry_testing.h"
 
@@ -179,9 +177,8 @@ void check_replay_probe(const Section& section) {
                                                   ShardSpecRef::unchecked(cut, shard.record.end));
     ASSERT_TRUE(plan.has_value());
     const auto find_start = [&](ShardId id) -> std::optional<base::ByteView> {
-      if (std::ranges::find(shard.record.spawned, id) == shard.record.spawned.end()) {
-        return std::nullopt;
-      }
+      const auto& spawned = shard.record.spawned;
+      if (std::ranges::find(spawned, id) == spawned.end()) return std::nullopt;
       return cut;
     };
     const auto decision =
@@ -212,6 +209,7 @@ std::uint64_t hash_replace_row(VectorEntry& entry) {
     cursors.push_back(to_cursor(child.at("cursor")));
   }
   std::vector<shard::SplitReplaceChild> children;
+  children.reserve(specs.size());
   for (std::size_t i = 0; i < specs.size(); ++i)
     children.push_back({specs[i].ref(), cursors[i].ref()});
   const auto plan = SplitReplacePlan::try_make(children);
@@ -272,32 +270,43 @@ void check_payload_hashes(const Section& section) {
   });
 }
 
+namespace {
+
+std::set<std::uint64_t> typed_hashes(const Json& file, const Json& ids) {
+  std::set<std::uint64_t> hashes;
+  for (const Json& id : ids) {
+    VectorEntry row(row_named(file, id.get<std::string>()));
+    hashes.insert(typed_hash(row, row.text("operation")));
+  }
+  return hashes;
+}
+
+// Of the row's shards, in the order of these ids.
+void check_register_hash(const Json& row, const std::vector<ShardId>& ids) {
+  auto inputs = to_inputs(row.at("inputs"));
+  std::ranges::sort(inputs, {}, [&ids](const OwnedInput& input) {
+    return std::ranges::find(ids, input.shard) - ids.begin();
+  });
+  const auto manifest = manifest_of(inputs);
+  EXPECT_TRUE(std::ranges::equal(manifest, ids, {}, &shard::InitialShardInput::shard));
+  EXPECT_EQ(hash_register(manifest), to_word(row.at("payload_hash_u64")));
+}
+
+}  // namespace
+
 // Spec 1.6: which requests share a hash, and which never do.
 void check_hash_relations(const Section& section) {
   shard::for_each_entry(section.rows, [&](VectorEntry& entry) {
     const Json& rows = entry.at("rows");
     if (entry.text("relation") == "all_differ") {
-      std::set<std::uint64_t> hashes;
-      for (const Json& id : rows) {
-        VectorEntry row(row_named(section.file, id.get<std::string>()));
-        hashes.insert(typed_hash(row, row.text("operation")));
-      }
-      EXPECT_EQ(hashes.size(), rows.size());
+      EXPECT_EQ(typed_hashes(section.file, rows).size(), rows.size());
       return;
     }
     EXPECT_EQ(entry.text("relation"), "same_for_every_order_of_inputs");
     ASSERT_EQ(rows.size(), 1U);
     const Json& row = row_named(section.file, rows[0].get<std::string>());
-    auto inputs = to_inputs(row.at("inputs"));
-    for (const Json& order : entry.at("orders")) {
-      const auto ids = to_ids(order);
-      std::ranges::sort(inputs, {}, [&ids](const OwnedInput& input) {
-        return std::ranges::find(ids, input.shard) - ids.begin();
-      });
-      const auto manifest = manifest_of(inputs);
-      EXPECT_TRUE(std::ranges::equal(manifest, ids, {}, &shard::InitialShardInput::shard));
-      EXPECT_EQ(hash_register(manifest), to_word(row.at("payload_hash_u64")));
-    }
+    for (const Json& order : entry.at("orders"))
+      check_register_hash(row, to_ids(order));
   });
 }
 

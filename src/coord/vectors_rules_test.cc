@@ -15,13 +15,13 @@
 #include "coord/decide_shard.h"
 #include "coord/decide_split.h"
 #include "coord/error_fields_testing.h"
-#include "coord/errors.h"
 #include "coord/held_shard_testing.h"
 #include "coord/identity.h"
 #include "coord/identity_testing.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/progress.h"
 #include "coord/shard_limits.h"
+#include "coord/shard_record.h"
 #include "coord/states.h"
 #include "coord/vector_values_testing.h"
 #include "coord/vectors_testing.h"
@@ -252,6 +252,14 @@ Json progress_json(const RunProgress& progress) {
   return json;
 }
 
+void check_evaluation(const RunProgress& progress) {
+  if (progress.total == 0) {
+    EXPECT_DEATH((void)evaluate_run_terminal(progress), "without shards is not evaluated");
+  } else {
+    EXPECT_EQ(evaluate_run_terminal(progress), try_evaluate_run_terminal(progress));
+  }
+}
+
 }  // namespace
 
 // Spec 6.4
@@ -264,11 +272,7 @@ void check_progress(const Section& section) {
                        shard.at("leased").get<bool>(), last_key);
     }
     EXPECT_EQ(entry.at("expect"), progress_json(progress));
-    if (progress.total == 0) {
-      EXPECT_DEATH((void)evaluate_run_terminal(progress), "without shards is not evaluated");
-    } else {
-      EXPECT_EQ(evaluate_run_terminal(progress), try_evaluate_run_terminal(progress));
-    }
+    check_evaluation(progress);
   });
 }
 
@@ -277,8 +281,10 @@ namespace {
 std::vector<OwnedInput> manifest_inputs(VectorEntry& entry) {
   if (entry.has("inputs")) return to_inputs(entry.at("inputs"));
   const Json& rule = entry.at("generated_inputs");
+  const std::uint64_t count = to_number(rule.at("count"));
   std::vector<OwnedInput> inputs;
-  for (std::uint64_t i = 0; i < to_number(rule.at("count")); ++i) {
+  inputs.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
     inputs.push_back({ShardId::from_raw(to_number(rule.at("first_shard")) + i),
                       {generated_key(rule, i), generated_key(rule, i + 1), {}},
                       {}});

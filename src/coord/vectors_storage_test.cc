@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -17,10 +16,10 @@
 #include "coord/identity_testing.h"
 #include "coord/lease.h"
 #include "coord/lease_rules.h"
+#include "coord/shard_record.h"
 #include "coord/vector_values_testing.h"
 #include "coord/vectors_testing.h"
 #include "shard/pooled.h"
-#include "shard/shard_spec.h"
 #include "shard/vector_entry_testing.h"
 
 namespace cadastre::coord::vectors {

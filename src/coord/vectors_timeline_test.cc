@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "base/result.h"
 #include "coord/backend.h"
 #include "coord/error_fields_testing.h"
 #include "coord/identity.h"
@@ -21,15 +20,11 @@
 #include "coord/lease.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/outcome.h"
-#include "coord/run_record.h"
 #include "coord/shard_summary.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
 #include "coord/vector_values_testing.h"
 #include "coord/vectors_testing.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
-#include "shard/shard_spec.h"
 #include "shard/vector_entry_testing.h"
 
 namespace cadastre::coord::vectors {
@@ -221,15 +216,20 @@ void check_timeline(const Section& section) {
   shard::for_each_entry(section.rows, [&](VectorEntry& entry) { run_row(entry, fixture); });
 }
 
+namespace {
+
+void check_fence_increment(VectorEntry& entry) {
+  EXPECT_EQ(entry.at("expect"), "contract_violation");
+  const FenceEpoch last = FenceEpoch::from_raw(entry.number("fence"));
+  EXPECT_DEATH((void)next(last), "changes hands fewer than");
+}
+
+}  // namespace
+
 // Spec 1.2 and 3.4
 void check_saturation(const Section& section) {
   shard::for_each_entry(section.rows, [](VectorEntry& entry) {
-    if (entry.text("call") == "fence_increment") {
-      EXPECT_EQ(entry.at("expect"), "contract_violation");
-      const FenceEpoch last = FenceEpoch::from_raw(entry.number("fence"));
-      EXPECT_DEATH((void)next(last), "changes hands fewer than");
-      return;
-    }
+    if (entry.text("call") == "fence_increment") return check_fence_increment(entry);
     EXPECT_EQ(entry.number("lease_duration"), 100U) << "the fixture's";
     Fixture fixture;
     fixture.start_run(fixture_shard());
@@ -295,10 +295,10 @@ std::vector<RunCase> cases_of(const std::string& state,
     EXPECT_TRUE(logged.is_null());
     return {{state, kFreshOp}};
   }
-  const std::vector<RunCase> registered = {{"active", kRegisterOp},
-                                           {"done", kRegisterOp},
-                                           {"failed", kRegisterOp},
-                                           {"cancelled", kRegisterOp}};
+  std::vector<RunCase> registered = {{"active", kRegisterOp},
+                                     {"done", kRegisterOp},
+                                     {"failed", kRegisterOp},
+                                     {"cancelled", kRegisterOp}};
   if (logged == "equal_hash") {
     if (operation == "complete_run") return {{"done", kEndOp}};
     if (operation == "fail_run") return {{"failed", kEndOp}};
@@ -311,34 +311,37 @@ std::vector<RunCase> cases_of(const std::string& state,
   return registered;
 }
 
+void check_run_case(VectorEntry& entry, const std::string& operation, const RunCase& one) {
+  const ::testing::ScopedTrace trace(__FILE__, __LINE__, one.state);
+  Fixture fixture;
+  bring_to(fixture, one.state);
+  const auto before = fixture.backend().dump_runs();
+  const Answer answer = run_operation(fixture, operation, one.op);
+  const bool changed = before != fixture.backend().dump_runs();
+  if (entry.has("error")) {
+    expect_fits(entry.at("error"), answer.error);
+    EXPECT_FALSE(changed);
+    return;
+  }
+  const std::string expect = entry.text("expect");
+  const bool is_replay = expect == "replayed";
+  EXPECT_TRUE(is_replay || expect == "executed" || expect == "proceeds") << expect;
+  ASSERT_TRUE(answer.error.is_null()) << answer.error;
+  EXPECT_EQ(answer.fields.at("outcome"), is_replay ? "replayed" : "executed");
+  EXPECT_EQ(changed, !is_replay);
+  if (operation == "register_shards") {  // a replay answers in the order of the first time
+    EXPECT_EQ(answer.fields.at("ids"), is_replay ? Json({10, 11}) : Json({11, 10}));
+  }
+}
+
 }  // namespace
 
 // Spec 6.2
 void check_run_operations(const Section& section) {
   shard::for_each_entry(section.rows, [](VectorEntry& entry) {
     const std::string operation = entry.text("operation");
-    for (const RunCase& one : cases_of(entry.text("run_state"), entry.at("op_logged"), operation)) {
-      const ::testing::ScopedTrace trace(__FILE__, __LINE__, one.state);
-      Fixture fixture;
-      bring_to(fixture, one.state);
-      const auto before = fixture.backend().dump_runs();
-      const Answer answer = run_operation(fixture, operation, one.op);
-      const bool changed = before != fixture.backend().dump_runs();
-      if (entry.has("error")) {
-        expect_fits(entry.at("error"), answer.error);
-        EXPECT_FALSE(changed);
-        continue;
-      }
-      const std::string expect = entry.text("expect");
-      const bool is_replay = expect == "replayed";
-      EXPECT_TRUE(is_replay || expect == "executed" || expect == "proceeds") << expect;
-      ASSERT_TRUE(answer.error.is_null()) << answer.error;
-      EXPECT_EQ(answer.fields.at("outcome"), is_replay ? "replayed" : "executed");
-      EXPECT_EQ(changed, !is_replay);
-      if (operation == "register_shards") {  // a replay answers in the order of the first time
-        EXPECT_EQ(answer.fields.at("ids"), is_replay ? Json({10, 11}) : Json({11, 10}));
-      }
-    }
+    for (const RunCase& one : cases_of(entry.text("run_state"), entry.at("op_logged"), operation))
+      check_run_case(entry, operation, one);
   });
 }
 

@@ -9,10 +9,12 @@
 
 #include "coord/errors.h"
 #include "coord/identity.h"
+#include "coord/identity_testing.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/one_shard_testing.h"
+#include "coord/shard_record.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
+#include "shard/bytes_testing.h"
 #include "shard/shard_spec.h"
 #include "shard/split_plan.h"
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "coord/memory/memory_backend.h"
-
 namespace cadastre::node {
 namespace {
 

@@ -1,13 +1,12 @@
 // Group K: workers take whatever is free.
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "coord/backend.h"
 #include "coord/conformance/suite_testing.h"
 #include "coord/conformance/words_testing.h"
 #include "coord/errors.h"
@@ -17,7 +16,6 @@
 #include "coord/snapshot.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/manifest.h"
 
 namespace cadastre::coord::conformance {
 namespace {
@@ -75,7 +73,7 @@ TEST_P(Conformance, K1AnExpiredShardIsClaimedAgain) {
 TEST_P(Conformance, K2WorkersStartAtTheirOwnPlace) {
   struct Row {
     WorkerId worker;
-    std::size_t count;
+    std::size_t count = 0;
     ShardId first;
   };
   const WorkerId last = WorkerId::from_raw(kU64Max);

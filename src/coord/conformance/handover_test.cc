@@ -11,7 +11,6 @@
 #include "coord/conformance/suite_testing.h"
 #include "coord/conformance/words_testing.h"
 #include "coord/errors.h"
-#include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/limits.h"
 #include "coord/op_log.h"
@@ -19,7 +18,6 @@
 #include "coord/snapshot.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/manifest.h"
 
 namespace cadastre::coord::conformance {
 namespace {

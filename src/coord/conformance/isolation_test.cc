@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,20 +18,18 @@
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
-#include "coord/progress.h"
 #include "coord/run_record.h"
 #include "coord/shard_record.h"
 #include "coord/shard_summary.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/manifest.h"
 
 namespace cadastre::coord::conformance {
 namespace {
 
 const std::vector<InitialShardInput>& one_root() {
-  static const std::vector<InitialShardInput> rows{{kShard, spec("a"_b, "z"_b)}};
-  return rows;
+  static const std::vector<InitialShardInput> kRows{{kShard, spec("a"_b, "z"_b)}};
+  return kRows;
 }
 
 // A tenant that nobody knows, and one that has a run of its own.
@@ -43,13 +42,14 @@ std::vector<TenantId> strangers(Conformance& suite) {
 
 TEST_P(Conformance, E1AForeignTenantFindsNoShard) {
   const Lease lease = take(10_t, 1_w);
+  const auto call = [&](const LeasedOperation& operation, const TenantId& stranger) {
+    return watched({}, [&] {
+      return operation.call(facade(), {20_t, stranger, lease}, Payload::kGood, 1_op);
+    });
+  };
   for (const TenantId& stranger : strangers(*this)) {
-    for (const LeasedOperation& operation : leased_operations()) {
-      const auto answer = watched({}, [&] {
-        return operation.call(facade(), {20_t, stranger, lease}, Payload::kGood, 1_op);
-      });
-      EXPECT_EQ(refusal(answer), ShardNotFound{kKey}) << operation.name;
-    }
+    for (const LeasedOperation& operation : leased_operations())
+      EXPECT_EQ(refusal(call(operation, stranger)), ShardNotFound{kKey}) << operation.name;
     EXPECT_EQ(refusal(watched({},
                               [&] {
                                 return facade().acquire_and_restore_into(200_t, stranger, kKey, 2_w,

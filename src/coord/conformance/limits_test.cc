@@ -29,6 +29,7 @@ std::vector<InitialShardInput> letters(std::size_t count) {
   static constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz";
   const ByteView alphabet = base::as_bytes(kAlphabet);
   std::vector<InitialShardInput> rows;
+  rows.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     rows.push_back(
         {ShardId::from_raw(10 + i), spec(alphabet.subspan(i, 1), alphabet.subspan(i + 1, 1))});
@@ -51,13 +52,13 @@ struct LimitRow {
 
 // Room for five shards of this tenant, by either limit.
 const std::vector<LimitRow>& limit_rows() {
-  static const std::vector<LimitRow> rows{
+  static const std::vector<LimitRow> kRows{
       {Scope::kPerTenant, {.per_tenant_max = 5, .total_max = 8}, 3},
       {Scope::kPerTenant, {.per_tenant_max = 5}, 0},
       {Scope::kGlobal, {.per_tenant_max = 7, .total_max = 8}, 3},
       {Scope::kGlobal, {.per_tenant_max = 100, .total_max = 5}, 0},
   };
-  return rows;
+  return kRows;
 }
 
 std::uint64_t counted(const LimitRow& row, std::uint64_t own) {

@@ -36,6 +36,7 @@ std::vector<ShardSummary> listed(Conformance& suite,
 
 std::vector<ShardId> ids_of(const std::vector<ShardSummary>& summaries) {
   std::vector<ShardId> ids;
+  ids.reserve(summaries.size());
   for (const ShardSummary& summary : summaries)
     ids.push_back(summary.shard);
   return ids;
@@ -86,6 +87,7 @@ std::vector<ShardId> expected_ids(const Conformance& suite,
     return order != 0 ? order < 0 : a.state.shard < b.state.shard;
   });
   std::vector<ShardId> ids;
+  ids.reserve(shards.size());
   for (const ShardDump& shard : shards)
     ids.push_back(shard.state.shard);
   return ids;

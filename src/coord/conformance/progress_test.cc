@@ -52,11 +52,11 @@ std::string_view watermark_of(const RunProgress& progress) {
 }
 
 const std::vector<InitialShardInput>& four_roots() {
-  static const std::vector<InitialShardInput> rows{{10_id, spec("a"_b, "g"_b)},
-                                                   {11_id, spec("g"_b, "m"_b)},
-                                                   {12_id, spec("m"_b, "t"_b)},
-                                                   {13_id, spec("t"_b, "z"_b)}};
-  return rows;
+  static const std::vector<InitialShardInput> kRows{{10_id, spec("a"_b, "g"_b)},
+                                                    {11_id, spec("g"_b, "m"_b)},
+                                                    {12_id, spec("m"_b, "t"_b)},
+                                                    {13_id, spec("t"_b, "z"_b)}};
+  return kRows;
 }
 
 TEST_P(Conformance, C10ShardsAreCountedByStatus) {

@@ -122,7 +122,7 @@ TEST_P(Conformance, C7EveryRetryIsAnsweredAfterTheEnd) {
   EXPECT_TRUE(replayed(fail_run(11_t, 1_op)));
   EXPECT_TRUE(replayed(register_shards(11_t, kRun, one_root(), kRegistration)));
   EXPECT_EQ(run().op_log.size(), 2U);
-  for (OpId op : {2_op, 3_op, 4_op, 5_op, 6_op, 7_op, 8_op, 9_op, 10_op}) {
+  for (const OpId op : {2_op, 3_op, 4_op, 5_op, 6_op, 7_op, 8_op, 9_op, 10_op}) {
     EXPECT_EQ(refusal(fail_run(12_t, op)), RunTerminal{RunStatus::kFailed});
     EXPECT_EQ(refusal(register_shards(12_t, kRun, one_root(), op)),
               (WrongStatus{RunStatus::kFailed, std::nullopt}));

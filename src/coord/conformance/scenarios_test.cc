@@ -1,10 +1,8 @@
 // Stories of several steps, as they happen to people.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,8 +18,6 @@
 #include "coord/shard_record.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
 
 namespace cadastre::coord::conformance {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -24,10 +24,7 @@
 #include "coord/shard_record.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
 #include "shard/property_testing.h"
-#include "shard/shard_spec.h"
 #include "shard/split_plan.h"
 
 namespace cadastre::coord::memory {
@@ -81,6 +78,7 @@ class Driver {
     for (std::size_t i = 0; i <= roots; ++i)
       base::store_be(bounds[i].data(), static_cast<std::uint16_t>(16 + i));
     std::vector<InitialShardInput> rows;
+    rows.reserve(roots);
     for (std::size_t i = 0; i < roots; ++i) {
       rows.push_back({ShardId::from_raw((i * 7919) % 10'007),  // ids out of the order of keys
                       ShardSpecRef::must_make(bounds[i], bounds[i + 1])});
@@ -128,12 +126,14 @@ class Driver {
     const CursorUpdate cursor = CursorUpdate::make(key);
     switch (dice(7)) {
       case 0: renew(lease); break;
-      case 1: (void)backend_.complete(now_, tenant_, lease, cursor, next_op()); break;
-      case 2: (void)backend_.park_shard(now_, tenant_, lease, ParkReason::kOther, next_op()); break;
-      case 3: (void)backend_.release_shard(now_, tenant_, lease, cursor, next_op()); break;
+      case 1: std::ignore = backend_.complete(now_, tenant_, lease, cursor, next_op()); break;
+      case 2:
+        std::ignore = backend_.park_shard(now_, tenant_, lease, ParkReason::kOther, next_op());
+        break;
+      case 3: std::ignore = backend_.release_shard(now_, tenant_, lease, cursor, next_op()); break;
       case 4: split_replace(lease, *at, key); break;
       case 5: split_residual(lease, *at, key); break;
-      default: (void)backend_.checkpoint(now_, tenant_, lease, cursor, next_op()); break;
+      default: std::ignore = backend_.checkpoint(now_, tenant_, lease, cursor, next_op()); break;
     }
   }
 
@@ -190,14 +190,14 @@ class Driver {
         {ShardSpecRef::unchecked(shard.start, point), cursor},
         {ShardSpecRef::unchecked(point, shard.end)}};
     const auto plan = SplitReplacePlan::try_make(children);
-    (void)backend_.split_replace(now_, tenant_, lease, *plan, next_op());
+    std::ignore = backend_.split_replace(now_, tenant_, lease, *plan, next_op());
   }
 
   void split_residual(const Lease& lease, const ShardDump& shard, base::Bytes point) {
     point.push_back(std::byte{0});  // Behind the cursor.
     const auto plan = SplitResidualPlan::try_make(ShardSpecRef::unchecked(shard.start, point),
                                                   ShardSpecRef::unchecked(point, shard.end));
-    if (plan) (void)backend_.split_residual(now_, tenant_, lease, *plan, next_op());
+    if (plan) std::ignore = backend_.split_residual(now_, tenant_, lease, *plan, next_op());
   }
 
   void expect_scanned(LogicalTime now) {

@@ -129,15 +129,19 @@ void step(Double& both, std::uint64_t insertions_of_ten) {
   }
 }
 
+void walk(Double& both, std::uint64_t insertions_of_ten) {
+  for (int i = 0; i < 4000; ++i) {
+    step(both, insertions_of_ten);
+    if (i % 250 == 0) both.expect_equal(both.any_number());
+  }
+}
+
 TEST(MarkedSequence, DoesAsASortedVectorDoes) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     Double both(seed);
     // Full, then empty, then full again: blocks split, retire and come back.
     for (const std::uint64_t insertions_of_ten : {9U, 1U, 8U, 0U, 7U}) {
-      for (int i = 0; i < 4000; ++i) {
-        step(both, insertions_of_ten);
-        if (i % 250 == 0) both.expect_equal(both.any_number());
-      }
+      walk(both, insertions_of_ten);
       both.expect_equal(both.any_number());
     }
   }

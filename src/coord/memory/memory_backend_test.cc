@@ -15,12 +15,12 @@
 #include "coord/identity.h"
 #include "coord/lease.h"
 #include "coord/shard_record.h"
+#include "coord/shard_summary.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
 #include "shard/bytes_testing.h"
-#include "shard/cursor.h"
-#include "shard/manifest.h"
 #include "shard/shard_spec.h"
+#include "shard/split_plan.h"
 
 namespace cadastre::coord::memory {
 namespace {

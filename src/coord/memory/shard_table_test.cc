@@ -79,6 +79,14 @@ TEST(ShardTable, FindsNothingInNothing) {
   both.expect_equal(keys_of(2, 2));
 }
 
+void toggle(Double& both, const ShardKey& key) {
+  if (both.has(key)) {
+    both.erase(key);
+  } else {
+    both.insert(key);
+  }
+}
+
 // Twelve entries of sixteen slots: every erasure has neighbours to move, often around the end.
 TEST(ShardTable, ErasuresCloseTheirGap) {
   const std::vector<ShardKey> keys = keys_of(2, 6);
@@ -89,12 +97,7 @@ TEST(ShardTable, ErasuresCloseTheirGap) {
       both.insert(key);
     both.expect_equal(keys);
     for (int i = 0; i < 40; ++i) {
-      const ShardKey& key = keys[stream.below(keys.size())];
-      if (both.has(key)) {
-        both.erase(key);
-      } else {
-        both.insert(key);
-      }
+      toggle(both, keys[stream.below(keys.size())]);
       both.expect_equal(keys);
     }
   }
