@@ -11,6 +11,7 @@
 #include "bitmap/container_bytes.h"
 #include "bitmap/container_convert.h"
 #include "bitmap/limits.h"
+#include "bitmap/slot_kernels.h"
 
 namespace cadastre::bitmap {
 namespace {
@@ -187,7 +188,7 @@ ContainerView intersect(const ContainerView& a,
   if (many->cardinality < few->cardinality) std::swap(few, many);
   if (is_array(*few) && is_array(*many)) {
     if (!is_much_longer(*many, *few)) {
-      return walk_arrays<Keep{false, false, true}>(*few, *many, out);
+      return array_in(out, a.chunk, slot_kernels().keep_common(few->bytes, many->bytes, out));
     }
     std::size_t count = 0;
     search_array(*few, *many, [&](std::uint16_t slot) { put_slot(out, count++, slot); });
@@ -236,12 +237,7 @@ std::uint32_t intersection_cardinality(const ContainerView& a, const ContainerVi
   const ContainerView* many = &second.view();
   if (many->cardinality < few->cardinality) std::swap(few, many);
   if (!is_array(*few) && is_array(*many)) std::swap(few, many);  // Of damaged values only.
-  if (!is_array(*few)) {
-    ContainerBuffer both;
-    for (std::size_t i = 0; i < kBitsetWords; ++i)
-      put_word(both, i, word_at(few->bytes, i) & word_at(many->bytes, i));
-    return count_bits(both.bytes);
-  }
+  if (!is_array(*few)) return slot_kernels().count_common_bits(few->bytes, many->bytes);
   std::uint32_t count = 0;
   if (!is_array(*many)) {
     for (std::size_t i = 0; i < few->cardinality; ++i)
@@ -252,16 +248,7 @@ std::uint32_t intersection_cardinality(const ContainerView& a, const ContainerVi
     search_array(*few, *many, [&count](std::uint16_t) { ++count; });
     return count;
   }
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < few->cardinality && j < many->cardinality) {
-    const std::uint16_t left = slot_at(few->bytes, i);
-    const std::uint16_t right = slot_at(many->bytes, j);
-    count += left == right ? 1 : 0;
-    i += left <= right ? 1 : 0;
-    j += right <= left ? 1 : 0;
-  }
-  return count;
+  return slot_kernels().count_common(few->bytes, many->bytes);
 }
 
 bool intersects(const ContainerView& a, const ContainerView& b) noexcept {

@@ -71,6 +71,8 @@ std::string_view name(Misuse misuse) noexcept {
     case Misuse::kResultTooLarge: return "the set is larger than the caller allows";
     case Misuse::kNoSuchTable: return "there is no such table";
     case Misuse::kUnsortedIds: return "the ids do not ascend strictly";
+    case Misuse::kTooManyBuckets: return "a range has at most 4096 buckets that are present";
+    case Misuse::kBadCopyCursor: return "the target does not end where the copy goes on";
     case Misuse::kBadPortableBytes: return "not a portable 64-bit roaring bitmap";
   }
   return "unknown";

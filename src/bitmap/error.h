@@ -41,6 +41,8 @@ enum class Misuse : std::uint8_t {
   kResultTooLarge,   // The set does not fit the bytes that the caller allows.
   kNoSuchTable,      // There is no table of this name.
   kUnsortedIds,      // Ids that should ascend strictly do not.
+  kTooManyBuckets,   // Over kBucketsMax are present in the range: ask for less of it.
+  kBadCopyCursor,    // A copy goes on from where the target does not end.
   kBadPortableBytes,  // What should be a portable bitmap is none; the ValueFault is lost to the caller.
 };
 

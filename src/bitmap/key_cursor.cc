@@ -22,30 +22,24 @@
 namespace cadastre::bitmap {
 namespace {
 
-struct Owner {
-  ByteView base_key;
-  Shard shard;
-};
-
-// Whose record a key is; nothing for the descriptor.
-Result<std::optional<Owner>, Error> owner_of(ByteView key) {
-  const auto decoded = decode_key(key);
-  if (!decoded) return base::fail(corrupt(decoded.error(), key));
-  if (const auto* segment = std::get_if<SegmentKey>(&*decoded)) {
-    return Owner{segment->base_key, segment->shard};
-  }
-  if (const auto* stats = std::get_if<StatsKey>(&*decoded)) {
-    return Owner{stats->base_key, stats->shard};
-  }
-  if (std::holds_alternative<DescriptorKey>(*decoded)) return std::nullopt;
-  return base::fail(corrupt(KeyFault::kBadLength, key));  // A rolled segment has no place here.
-}
-
 bool begins_with(ByteView bytes, ByteView prefix) noexcept {
   return bytes.size() >= prefix.size() && base::equal(bytes.first(prefix.size()), prefix);
 }
 
 }  // namespace
+
+Result<std::optional<RecordOwner>, Error> owner_of(ByteView stored_key) {
+  const auto decoded = decode_key(stored_key);
+  if (!decoded) return base::fail(corrupt(decoded.error(), stored_key));
+  if (const auto* segment = std::get_if<SegmentKey>(&*decoded)) {
+    return RecordOwner{segment->base_key, segment->shard};
+  }
+  if (const auto* stats = std::get_if<StatsKey>(&*decoded)) {
+    return RecordOwner{stats->base_key, stats->shard};
+  }
+  if (std::holds_alternative<DescriptorKey>(*decoded)) return std::nullopt;
+  return base::fail(corrupt(KeyFault::kBadLength, stored_key));  // A rolled segment has no place.
+}
 
 Result<std::optional<Shard>, Error> find_shard(kv::Cursor& cursor, ByteView base_key, Shard from) {
   const auto entry = CAD_TRY(stored(cursor.seek_ceiling(stats_key(base_key, from))));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/attributes.h"
 #include "base/bytes.h"
 #include "base/result.h"
 #include "bitmap/error.h"
@@ -14,6 +15,15 @@
 #include "kv/kv.h"
 
 namespace cadastre::bitmap {
+
+// Whose record a stored key is. Borrows from it.
+struct RecordOwner {
+  ByteView base_key;
+  Shard shard;
+};
+// Nothing for the descriptor; a key that no table has is damage.
+[[nodiscard]] Result<std::optional<RecordOwner>, Error> owner_of(
+    ByteView stored_key CAD_LIFETIMEBOUND);
 
 // The first shard at or above `from` that has a record under this key; one lookup.
 [[nodiscard]] Result<std::optional<Shard>, Error> find_shard(kv::Cursor& cursor,

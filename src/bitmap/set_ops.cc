@@ -23,11 +23,14 @@
 namespace cadastre::bitmap {
 namespace {
 
+// Of the nodes of a large union. Each looks at all its operands for every chunk.
+constexpr std::size_t kUnionFanOut = 16;
+
 using MaybeContainer = std::optional<ContainerView>;
 using MaybeCount = std::optional<ChunkCount>;
 
-std::optional<Misuse> wrong_with(std::span<const Stream> operands, std::size_t operands_max) {
-  if (operands.size() > operands_max) return Misuse::kTooManyOperands;
+std::optional<Misuse> wrong_with(std::span<const Stream> operands) {
+  if (operands.size() > kOperandsMax) return Misuse::kTooManyOperands;
   for (const Stream& operand : operands) {
     if (operand->direction() != operands[0]->direction()) return Misuse::kMixedDirections;
   }
@@ -69,9 +72,9 @@ class Fold {
 // What all set operations share: operands, each with the container it stands at.
 class SetOperation : public IdStream {
  public:
-  explicit SetOperation(std::vector<Stream> operands, std::size_t operands_max = kOperandsMax)
+  explicit SetOperation(std::vector<Stream> operands)
       : IdStream(direction_of(operands)),
-        wrong_(wrong_with(operands, operands_max)),
+        wrong_(wrong_with(operands)),
         operands_(std::move(operands)),
         current_(operands_.size()) {}
 
@@ -421,10 +424,20 @@ Stream any_of(std::vector<Stream> operands) {
   return std::make_unique<AnyOf>(std::move(operands));
 }
 
-Stream unite_shards(std::vector<Stream> shards, Direction direction) {
-  if (shards.empty()) return std::make_unique<Nothing>(direction);
-  const std::size_t count = shards.size();
-  return std::make_unique<AnyOf>(std::move(shards), count);
+Stream unite_many(std::vector<Stream> operands, Direction direction) {
+  if (operands.empty()) return std::make_unique<Nothing>(direction);
+  while (operands.size() > 1) {
+    std::vector<Stream> parents;
+    for (std::size_t i = 0; i < operands.size(); i += kUnionFanOut) {
+      const std::size_t end = std::min(operands.size(), i + kUnionFanOut);
+      std::vector<Stream> group;
+      for (std::size_t j = i; j < end; ++j)
+        group.push_back(std::move(operands[j]));
+      parents.push_back(any_of(std::move(group)));
+    }
+    operands = std::move(parents);
+  }
+  return std::move(operands.front());
 }
 
 Stream at_least(std::size_t least, std::vector<Stream> operands) {

@@ -17,9 +17,8 @@ namespace cadastre::bitmap {
 // The intersection; of no operands, the empty set.
 [[nodiscard]] Stream all_of(std::vector<Stream> operands);
 [[nodiscard]] Stream any_of(std::vector<Stream> operands);
-// The same for the shards of one key, of which there may be more than kOperandsMax; `direction` counts
-// if there are none.
-[[nodiscard]] Stream unite_shards(std::vector<Stream> shards, Direction direction);
+// The same for any number of operands, as a tree; `direction` counts if there are none.
+[[nodiscard]] Stream unite_many(std::vector<Stream> operands, Direction direction);
 // Ids that are in at least `least` of the operands; `least` is at least 1.
 [[nodiscard]] Stream at_least(std::size_t least, std::vector<Stream> operands);
 [[nodiscard]] Stream minus(Stream from, Stream what);

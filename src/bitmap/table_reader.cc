@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/result.h"
 #include "bitmap/bitmap.h"
+#include "bitmap/bucket_key.h"
+#include "bitmap/bucket_range.h"
 #include "bitmap/config.h"
 #include "bitmap/container.h"
 #include "bitmap/descriptor.h"
@@ -89,6 +92,11 @@ Result<TableReader, Error> TableReader::open(kv::Reader& reader,
   if (!found) return base::fail(misuse(Misuse::kNoSuchTable));
   if (expected && !is_compatible(*expected, *found)) return base::fail(config_mismatch());
   return TableReader(reader, std::move(cursor), *found, point_reads);
+}
+
+Result<TableReader, Error> TableReader::with_config(kv::Reader& reader, const Config& config) {
+  CAD_TRY(validate(config, reader.limits()));
+  return TableReader(reader, CAD_TRY(stored(reader.cursor())), config, ReadCheck::kStructure);
 }
 
 Result<void, Error> TableReader::check_key(ByteView key) {
@@ -227,7 +235,24 @@ Result<Stream, Error> TableReader::stream(ByteView key, Direction direction) con
     shards.push_back(CAD_TRY(stream_shard(*reader_, key, shard, direction)));
     return {};
   }));
-  return unite_shards(std::move(shards), direction);
+  return unite_many(std::move(shards), direction);
+}
+
+Result<std::vector<std::uint64_t>, Error> TableReader::buckets(ByteView key,
+                                                               BucketRange range) const {
+  return find_buckets(*cursor_, key, range);
+}
+
+Result<Stream, Error> TableReader::stream_buckets(ByteView key,
+                                                  BucketRange range,
+                                                  Direction direction) const {
+  std::vector<Stream> streams;
+  for (const std::uint64_t bucket : CAD_TRY(buckets(key, range))) {
+    const auto base_key = bucket_key(bucket, key);
+    CAD_CHECK(base_key.has_value(), "its length was checked when the bucket was found");
+    streams.push_back(CAD_TRY(stream(*base_key, direction)));
+  }
+  return unite_many(std::move(streams), direction);
 }
 
 Result<Bitmap, Error> TableReader::get(ByteView key, std::size_t bytes_max) const {

@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "bitmap/bitmap.h"
+#include "bitmap/bucket_key.h"
 #include "bitmap/config.h"
 #include "bitmap/error.h"
 #include "bitmap/id_stream.h"
@@ -69,6 +70,12 @@ class TableReader {
   [[nodiscard]] Result<std::optional<Id>, Error> select(ByteView key, std::uint64_t index) const;
   [[nodiscard]] Result<Stream, Error> stream(ByteView key,
                                              Direction direction = Direction::kAscending) const;
+  // The union of a key's buckets (bucket_key.h); costs by those that are present. At most kBucketsMax.
+  [[nodiscard]] Result<Stream, Error> stream_buckets(
+      ByteView key, BucketRange range, Direction direction = Direction::kAscending) const;
+  // Their numbers, ascending.
+  [[nodiscard]] Result<std::vector<std::uint64_t>, Error> buckets(ByteView key,
+                                                                  BucketRange range) const;
   // kResultTooLarge above bytes_max.
   [[nodiscard]] Result<Bitmap, Error> get(ByteView key, std::size_t bytes_max) const;
   // Counted anew; the statistics are not asked.
@@ -96,6 +103,9 @@ class TableReader {
   // The settings as stored; nothing if there is no record at all.
   [[nodiscard]] static Result<std::optional<Config>, Error> read_config(kv::Reader& reader,
                                                                         kv::Cursor& cursor);
+  // Without asking the descriptor.
+  [[nodiscard]] static Result<TableReader, Error> with_config(kv::Reader& reader,
+                                                              const Config& config);
   void set_config(const Config& config) noexcept { config_ = config; }
 
  private:

@@ -14,6 +14,8 @@
 #include "base/check.h"
 #include "base/result.h"
 #include "bitmap/bitmap.h"
+#include "bitmap/bucket_key.h"
+#include "bitmap/bucket_range.h"
 #include "bitmap/compact.h"
 #include "bitmap/config.h"
 #include "bitmap/descriptor.h"
@@ -36,6 +38,14 @@
 #include "kv/kv.h"
 
 namespace cadastre::bitmap {
+namespace {
+
+Result<void, Error> check_ascends(const IdStream& stream) {
+  if (stream.direction() == Direction::kAscending) return {};
+  return base::fail(misuse(Misuse::kMixedDirections));
+}
+
+}  // namespace
 
 Result<TableWriter, Error> TableWriter::over(kv::Writer& writer, TableReader reader) {
   auto partition = CAD_TRY(
@@ -54,6 +64,10 @@ Result<TableWriter, Error> TableWriter::create(kv::Writer& writer, const Config&
 Result<TableWriter, Error> TableWriter::open(kv::Writer& writer,
                                              const std::optional<Config>& expected) {
   return over(writer, CAD_TRY(TableReader::open(writer, expected)));
+}
+
+Result<TableWriter, Error> TableWriter::unfinished(kv::Writer& writer, const Config& config) {
+  return over(writer, CAD_TRY(TableReader::with_config(writer, config)));
 }
 
 Result<bool, Error> TableWriter::insert(ByteView key, Id id) {
@@ -161,6 +175,12 @@ Result<std::uint64_t, Error> TableWriter::unite(ByteView key, const Bitmap& othe
   return merge_stream(key, *stream_of(other), SetOp::kAdd);
 }
 
+Result<std::uint64_t, Error> TableWriter::unite(ByteView key, IdStream& stream) {
+  CAD_TRY(check_key(key));
+  CAD_TRY(check_ascends(stream));
+  return merge_stream(key, stream, SetOp::kAdd);
+}
+
 Result<std::uint64_t, Error> TableWriter::subtract(ByteView key, const Bitmap& other) {
   CAD_TRY(check_key(key));
   return merge_stream(key, *stream_of(other), SetOp::kRemove);
@@ -208,9 +228,7 @@ Result<std::uint64_t, Error> TableWriter::retain(ByteView key, const Bitmap& oth
 
 Result<void, Error> TableWriter::assign(ByteView key, IdStream& stream) {
   CAD_TRY(check_key(key));
-  if (stream.direction() != Direction::kAscending) {
-    return base::fail(misuse(Misuse::kMixedDirections));
-  }
+  CAD_TRY(check_ascends(stream));
   (void)CAD_TRY(erase_key(key));
   if (config().shard_count == 1) return write_packed_shard(*writer_, config(), key, stream);
   (void)CAD_TRY(merge_stream(key, stream, SetOp::kAdd));
@@ -224,6 +242,12 @@ Result<bool, Error> TableWriter::erase_key(ByteView key) {
   const auto end = prefix_end(prefix);
   CAD_CHECK(end.has_value(), "a key's length is never all ones");
   CAD_TRY(stored(writer_->erase_range(prefix, *end)));
+  return writer_->mutation_count() != before;
+}
+
+Result<bool, Error> TableWriter::erase_buckets(BucketRange range) {
+  const std::uint64_t before = writer_->mutation_count();
+  CAD_TRY(erase_bucket_records(*writer_, cursor(), range));
   return writer_->mutation_count() != before;
 }
 

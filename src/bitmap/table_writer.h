@@ -23,6 +23,7 @@
 #include "base/function_ref.h"
 #include "base/result.h"
 #include "bitmap/bitmap.h"
+#include "bitmap/bucket_key.h"
 #include "bitmap/compact.h"
 #include "bitmap/config.h"
 #include "bitmap/error.h"
@@ -53,6 +54,10 @@ class TableWriter : public TableReader {
   [[nodiscard]] static Result<TableWriter, Error> open(kv::Writer& writer,
                                                        const std::optional<Config>& expected = {});
 
+  // Over records without a descriptor, which nobody else can open: for a copy that is under way.
+  [[nodiscard]] static Result<TableWriter, Error> unfinished(kv::Writer& writer,
+                                                             const Config& config);
+
   // Whether the set changed (B-23).
   [[nodiscard]] Result<bool, Error> insert(ByteView key, Id id);
   [[nodiscard]] Result<bool, Error> remove(ByteView key, Id id);
@@ -66,12 +71,17 @@ class TableWriter : public TableReader {
   [[nodiscard]] Result<std::uint64_t, Error> insert_range(ByteView key, IdRange range);
   [[nodiscard]] Result<std::uint64_t, Error> remove_range(ByteView key, IdRange range);
   [[nodiscard]] Result<std::uint64_t, Error> unite(ByteView key, const Bitmap& other);
+  // The stream ascends and does not read this table's transaction.
+  [[nodiscard]] Result<std::uint64_t, Error> unite(ByteView key, IdStream& stream);
   [[nodiscard]] Result<std::uint64_t, Error> subtract(ByteView key, const Bitmap& other);
   [[nodiscard]] Result<std::uint64_t, Error> retain(ByteView key, const Bitmap& other);
-  // Replaces the set. The stream ascends and does not read this table's transaction.
+  // Replaces the set. The stream as above.
   [[nodiscard]] Result<void, Error> assign(ByteView key, IdStream& stream);
   // Whether there was anything.
   [[nodiscard]] Result<bool, Error> erase_key(ByteView key);
+  // Every key of these buckets (bucket_key.h). For tables whose keys all have a bucket: the first eight
+  // bytes of any other are taken for one. Whether there was anything.
+  [[nodiscard]] Result<bool, Error> erase_buckets(BucketRange range);
 
   // Rewrites a key packed; within a budget, and from where the call before stopped.
   [[nodiscard]] Result<CompactReport, Error> compact(ByteView key,
