@@ -3,6 +3,9 @@
 #include <cstdint>
 
 #include <xxhash.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // The same digest, with the widest registers this processor has.
+#endif
 
 #include "base/bytes.h"
 

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "bitmap/faults.h"
 #include "bitmap/limits.h"
+#include "bitmap/slot_kernels.h"
 
 namespace cadastre::bitmap {
 namespace {
@@ -113,13 +114,6 @@ std::uint32_t count_array_runs(ByteView array, std::size_t count) noexcept {
   for (std::size_t i = 1; i < count; ++i)
     breaks += slot_at(array, i) != static_cast<std::uint16_t>(slot_at(array, i - 1) + 1) ? 1 : 0;
   return breaks + 1;
-}
-
-bool ascends(ByteView array, std::size_t count) noexcept {
-  std::uint32_t wrong = 0;
-  for (std::size_t i = 1; i < count; ++i)
-    wrong += slot_at(array, i) <= slot_at(array, i - 1) ? 1 : 0;
-  return wrong == 0;
 }
 
 Result<void, ValueFault> validate_runs(const ContainerView& container) {
@@ -245,12 +239,13 @@ std::uint32_t count_runs(const ContainerView& container) noexcept {
 Result<void, ValueFault> validate(const ContainerView& container) {
   switch (container.kind) {
     case ContainerKind::kArray:
-      if (!ascends(container.bytes, container.cardinality)) {
+      if (!slot_kernels().ascends(container.bytes)) {
         return base::fail(ValueFault::kUnorderedSlots);
       }
       return {};
     case ContainerKind::kBitset:
-      if (count_bits(container.bytes) != container.cardinality) {
+      if (slot_kernels().count_common_bits(container.bytes, container.bytes) !=
+          container.cardinality) {
         return base::fail(ValueFault::kCardinalityDiffers);
       }
       return {};

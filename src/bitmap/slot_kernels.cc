@@ -59,6 +59,18 @@ std::size_t keep_common_portable(ByteView a, ByteView b, ContainerBuffer& out) n
   return finish_keep(a, b, {}, out);
 }
 
+// From slot `i` on, which has one before it.
+bool finish_ascends(ByteView array, std::size_t i) noexcept {
+  std::uint32_t wrong = 0;
+  for (; i < slots_in(array); ++i)
+    wrong += slot_at(array, i) <= slot_at(array, i - 1) ? 1 : 0;
+  return wrong == 0;
+}
+
+bool ascends_portable(ByteView array) noexcept {
+  return finish_ascends(array, 1);
+}
+
 std::uint32_t count_common_bits_portable(ByteView a, ByteView b) noexcept {
   ContainerBuffer both;
   for (std::size_t i = 0; i < kBitsetWords; ++i)
@@ -66,7 +78,7 @@ std::uint32_t count_common_bits_portable(ByteView a, ByteView b) noexcept {
   return count_bits(both.bytes);
 }
 
-constexpr SlotKernels kPortable{count_common_portable, keep_common_portable,
+constexpr SlotKernels kPortable{count_common_portable, keep_common_portable, ascends_portable,
                                 count_common_bits_portable};
 
 #if defined(__x86_64__)
@@ -156,6 +168,24 @@ CAD_AVX2 std::size_t keep_common_avx2(ByteView a, ByteView b, ContainerBuffer& o
   return finish_keep(a, b, walk, out);
 }
 
+// A slot that is not greater leaves nothing when the one before is subtracted.
+CAD_AVX2 bool ascends_avx2(ByteView array) noexcept {
+  constexpr std::size_t kVectorSlots = 16;
+  const __m256i zero = _mm256_setzero_si256();
+  __m256i wrong = zero;
+  std::size_t i = 1;
+  for (; i + kVectorSlots <= slots_in(array); i += kVectorSlots) {
+    // NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast): what the instructions take
+    const auto* const at = reinterpret_cast<const __m256i*>(array.data() + i * kSlotBytes);
+    const auto* const before =
+        reinterpret_cast<const __m256i*>(array.data() + (i - 1) * kSlotBytes);
+    // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
+    const __m256i step = _mm256_subs_epu16(_mm256_loadu_si256(at), _mm256_loadu_si256(before));
+    wrong = _mm256_or_si256(wrong, _mm256_cmpeq_epi16(step, zero));
+  }
+  return _mm256_testz_si256(wrong, wrong) != 0 && finish_ascends(array, i);
+}
+
 // Bits of each half byte by a table, summed over each half of a container before they overflow.
 CAD_AVX2 std::uint32_t count_common_bits_avx2(ByteView a, ByteView b) noexcept {
   const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,  //
@@ -184,7 +214,8 @@ CAD_AVX2 std::uint32_t count_common_bits_avx2(ByteView a, ByteView b) noexcept {
   return static_cast<std::uint32_t>(_mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1));
 }
 
-constexpr SlotKernels kAvx2{count_common_avx2, keep_common_avx2, count_common_bits_avx2};
+constexpr SlotKernels kAvx2{count_common_avx2, keep_common_avx2, ascends_avx2,
+                            count_common_bits_avx2};
 
 const SlotKernels& choose() noexcept {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0 ? kAvx2

@@ -21,6 +21,8 @@ struct SlotKernels {
   std::uint32_t (*count_common)(ByteView a, ByteView b) noexcept;
   // The same, and the slots.
   std::size_t (*keep_common)(ByteView a, ByteView b, ContainerBuffer& out) noexcept;
+  // Whether each slot is greater than the one before.
+  bool (*ascends)(ByteView array) noexcept;
   // How many bits two bitsets share.
   std::uint32_t (*count_common_bits)(ByteView a, ByteView b) noexcept;
 };

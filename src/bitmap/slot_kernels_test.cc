@@ -75,6 +75,26 @@ TEST(SlotKernels, FindThemInFullArrays) {
   expect_common(slot_kernels(), even, {0, 1, 8190});
 }
 
+// One slot out of order is seen wherever it is.
+TEST(SlotKernels, SeeDisorder) {
+  IdDice dice(13);
+  for (std::size_t count = 0; count < 120; ++count) {
+    Slots slots = any_slots(dice, count);
+    const StoredSlots ascending(slots);
+    EXPECT_TRUE(slot_kernels().ascends(ascending.view()));
+    EXPECT_TRUE(portable_slot_kernels().ascends(ascending.view()));
+    for (std::size_t i = 1; i < slots.size(); ++i) {
+      const std::uint16_t own = slots[i];
+      slots[i] = dice.below(2) == 0 ? slots[i - 1] : std::uint16_t{0};
+      const StoredSlots disorder(slots);
+      EXPECT_FALSE(slot_kernels().ascends(disorder.view())) << i << " of " << count;
+      EXPECT_FALSE(portable_slot_kernels().ascends(disorder.view())) << i << " of " << count;
+      slots[i] = own;
+    }
+  }
+  EXPECT_TRUE(slot_kernels().ascends(StoredSlots({0, 32767, 32768, 65535}).view()));
+}
+
 // What is stored in disorder costs the answer, never memory.
 TEST(SlotKernels, StayInTheBufferWhateverTheySee) {
   IdDice dice(5);
