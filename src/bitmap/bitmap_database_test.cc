@@ -73,7 +73,7 @@ TEST(BitmapDatabase, KeepsTablesApart) {
 TEST(BitmapDatabase, AFailedWorkLeavesNothing) {
   const auto database = over(kv::open_memory_store());
   const auto result = database->write("t", [](TableWriter& table) -> Result<void, Error> {
-    CAD_TRY(table.insert(as_bytes("key"), Id{1}));
+    (void)CAD_TRY(table.insert(as_bytes("key"), Id{1}));
     return base::fail(misuse(Misuse::kBadRange));
   });
   EXPECT_EQ(result.error(), misuse(Misuse::kBadRange));

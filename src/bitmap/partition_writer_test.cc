@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <span>
 #include <string>
@@ -253,6 +254,133 @@ class Partition {
   std::map<Place, ModelSet> model_;
   std::map<Place, std::uint64_t> segments_;
 };
+
+// ---- Rules, one by one -----------------------------------------------------------------------
+
+// One shard of fixed sets: eight bytes for an id, so that a segment holds 128. Every id has a chunk of
+// its own and may be followed by a cut.
+class FixedShard {
+ public:
+  static constexpr std::size_t kIdsMost = kTiny.segment_bytes_max / testing::kFixedIdBytes;
+
+  struct Segment {
+    std::uint64_t fence_chunk;
+    std::size_t ids;
+    friend bool operator==(const Segment&, const Segment&) = default;
+    friend std::ostream& operator<<(std::ostream& out, const Segment& segment) {
+      return out << segment.ids << " ids from chunk " << segment.fence_chunk;
+    }
+  };
+
+  FixedShard()
+      : store_(kv::open_memory_store()),
+        space_(must(store_->open_space("t"))),
+        txn_(must(store_->begin_write())),
+        writer_(txn_->writer(space_)),
+        partition_(must(PartitionWriter<testing::FixedSetValue>::open(
+            writer_, kTiny, kBulkFillPercentDefault))) {}
+
+  void insert(std::uint64_t chunk) {
+    EXPECT_TRUE(must(partition_.insert({}, {}, fence_at(chunk))));
+  }
+  void remove(std::uint64_t chunk) {
+    EXPECT_TRUE(must(partition_.remove({}, {}, fence_at(chunk))));
+  }
+  void insert_from(std::uint64_t chunk, std::uint64_t count) {
+    std::vector<Id> ids;
+    for (std::uint64_t i = 0; i < count; ++i)
+      ids.push_back(fence_at(chunk + i));
+    EXPECT_EQ(must(partition_.merge({}, {}, std::span<const Id>(ids), SetOp::kAdd)), count);
+  }
+
+  [[nodiscard]] std::vector<Segment> segments() {
+    std::vector<Segment> found;
+    const auto cursor = must(writer_.cursor());
+    for (auto entry = must(cursor->next()); entry; entry = must(cursor->next())) {
+      const auto decoded = decode_key(entry->key);
+      if (const auto* const key = std::get_if<SegmentKey>(&*decoded)) {
+        found.emplace_back(chunk_of(key->fence), entry->value.size() / testing::kFixedIdBytes);
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::unique_ptr<kv::Store> store_;
+  kv::SpaceId space_;
+  std::unique_ptr<kv::WriteTransaction> txn_;
+  testing::SpoilingWriter writer_;
+  PartitionWriter<testing::FixedSetValue> partition_;
+};
+
+using FixedSegments = std::vector<FixedShard::Segment>;
+
+// One id too many for one segment: 65 ids, and 64 from chunk 65 on.
+void cut_once(FixedShard& shard) {
+  for (std::uint64_t chunk = 0; chunk <= FixedShard::kIdsMost; ++chunk)
+    shard.insert(chunk);
+  ASSERT_EQ(shard.segments(), (FixedSegments{{0, 65}, {65, 64}}));
+}
+
+// 3.5: smaller than a quarter, and together at most a half, which is 64 ids.
+TEST(PartitionRules, NeighboursJoinWithinTheirBounds) {
+  struct Case {
+    const char* what;
+    std::uint64_t other;  // ids of the one that does not change now
+    std::uint64_t apart;  // ids of the other one, when they are still two
+  };
+  const std::vector<Case> cases{
+      {"a quarter is not less than a quarter", 10, 32},
+      {"a half is small enough", 33, 32},
+      {"more than a half is not", 34, 31},
+  };
+  for (const Case& row : cases) {
+    SCOPED_TRACE(row.what);
+    FixedShard left;
+    cut_once(left);
+    for (std::uint64_t chunk = row.other; chunk < 65; ++chunk)
+      left.remove(chunk);
+    for (std::uint64_t chunk = 65 + row.apart; chunk < 129; ++chunk)
+      left.remove(chunk);
+    EXPECT_EQ(left.segments(), (FixedSegments{{0, row.other}, {65, row.apart}}));
+    left.remove(65);
+    EXPECT_EQ(left.segments(), (FixedSegments{{0, row.other + row.apart - 1}}));
+
+    FixedShard right;
+    cut_once(right);
+    for (std::uint64_t chunk = 65 + row.other; chunk < 129; ++chunk)
+      right.remove(chunk);
+    for (std::uint64_t chunk = row.apart; chunk < 65; ++chunk)
+      right.remove(chunk);
+    EXPECT_EQ(right.segments(), (FixedSegments{{0, row.apart}, {65, row.other}}));
+    right.remove(0);
+    EXPECT_EQ(right.segments(), (FixedSegments{{0, row.other + row.apart - 1}}));
+  }
+}
+
+// I-2.
+TEST(PartitionRules, TheSecondSegmentTakesTheFenceOfAnEmptiedFirstOne) {
+  FixedShard shard;
+  cut_once(shard);
+  for (std::uint64_t chunk = 0; chunk < 65; ++chunk)
+    shard.remove(chunk);
+  EXPECT_EQ(shard.segments(), (FixedSegments{{0, 64}}));
+}
+
+// 3.3: pieces are filled to nine tenths, which is 115 ids, and wholly where the set grows at its end.
+TEST(PartitionRules, ManyIdsLeaveRoomUnlessTheyExtendTheSet) {
+  FixedShard shard;
+  shard.insert(0);
+  shard.insert(1'000'000);
+  shard.insert_from(1'000, 300);
+  EXPECT_EQ(shard.segments(), (FixedSegments{{0, 115}, {1'114, 115}, {1'229, 72}}));
+  shard.insert_from(2'000'000, 300);
+  EXPECT_EQ(
+      shard.segments(),
+      (FixedSegments{{0, 115}, {1'114, 115}, {1'229, 128}, {2'000'056, 128}, {2'000'184, 116}}));
+}
+
+// ---- Everything at once ----------------------------------------------------------------------
 
 template <class Value>
 class PartitionWriters : public ::testing::Test {};
