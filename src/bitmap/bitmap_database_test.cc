@@ -1,5 +1,7 @@
 #include "bitmap/bitmap_database.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +35,7 @@ namespace {
 using base::as_bytes;
 using testing::as_ids;
 using testing::IdDice;
+using testing::ids_of;
 using testing::must;
 
 constexpr DatabaseConfig kTiny{.new_tables = {.segment_bytes_max = 1024}};
@@ -70,7 +73,7 @@ TEST(BitmapDatabase, KeepsTablesApart) {
 TEST(BitmapDatabase, AFailedWorkLeavesNothing) {
   const auto database = over(kv::open_memory_store());
   const auto result = database->write("t", [](TableWriter& table) -> Result<void, Error> {
-    CAD_TRY(table.insert(as_bytes("key"), Id{1}));
+    (void)CAD_TRY(table.insert(as_bytes("key"), Id{1}));
     return base::fail(misuse(Misuse::kBadRange));
   });
   EXPECT_EQ(result.error(), misuse(Misuse::kBadRange));
@@ -141,52 +144,114 @@ TEST(BitmapDatabase, AStoreThatCannotGrowSaysSo) {
               must(database->cardinality("t", as_bytes("key"))) > 0);
 }
 
-// 6.6: every id is in A or in B, never in both, in whatever moment a reader looks.
+// 6.6: every id is in A or in B, never in both. What a reader sees of that, by each way of looking.
+Result<void, Error> expect_each_id_once(const TableReader& table, std::uint64_t ids, IdDice& dice) {
+  const std::uint64_t a = CAD_TRY(table.cardinality(as_bytes("A")));
+  const std::uint64_t b = CAD_TRY(table.cardinality(as_bytes("B")));
+  EXPECT_EQ(a + b, ids);
+  std::vector<Stream> both;
+  both.push_back(CAD_TRY(table.stream(as_bytes("A"))));
+  both.push_back(CAD_TRY(table.stream(as_bytes("B"))));
+  EXPECT_EQ(CAD_TRY(count(*all_of(std::move(both)))), 0U);
+  std::vector<Stream> either;
+  either.push_back(CAD_TRY(table.stream(as_bytes("A"))));
+  either.push_back(CAD_TRY(table.stream(as_bytes("B"))));
+  EXPECT_EQ(CAD_TRY(count(*any_of(std::move(either)))), ids);
+  for (int i = 0; i < 20; ++i) {
+    const Id id{dice.below(ids)};
+    const bool in_a = CAD_TRY(table.contains(as_bytes("A"), id));
+    const bool in_b = CAD_TRY(table.contains(as_bytes("B"), id));
+    EXPECT_NE(in_a, in_b) << id.value();
+  }
+  return {};
+}
+
+// Moves an id to the other set.
+Result<void, Error> move_one(TableWriter& table, Id id) {
+  if (CAD_TRY(table.remove(as_bytes("A"), id))) {
+    (void)CAD_TRY(table.insert(as_bytes("B"), id));
+    return {};
+  }
+  (void)CAD_TRY(table.remove(as_bytes("B"), id));
+  (void)CAD_TRY(table.insert(as_bytes("A"), id));
+  return {};
+}
+
 TEST(BitmapDatabase, ReadersSeeWholeTransactions) {
   constexpr std::uint64_t kIds = 3000;
-  constexpr int kReaders = 6;
+  constexpr std::uint64_t kMoves = 300;
+  constexpr std::uint64_t kReaders = 16;
   const kv::TemporaryDirectory directory;
   const auto database = over(must(kv::open_lmdb_store(directory.path())));
   must(database->write("t", [](TableWriter& table) -> Result<void, Error> {
-    CAD_TRY(table.insert_range(as_bytes("A"), {Id{0}, Id{kIds - 1}}));
+    (void)CAD_TRY(table.insert_range(as_bytes("A"), {Id{0}, Id{kIds - 1}}));
     return {};
   }));
+  std::array<std::atomic<std::uint64_t>, kReaders> looks{};
   std::atomic<bool> done = false;
-  std::atomic<std::uint64_t> looks = 0;
+  const auto everybody_has_looked = [&looks] {
+    return std::ranges::all_of(looks, [](const auto& own) { return own > 0; });
+  };
   base::run_in_threads(kReaders + 1, [&](int thread) {
-    if (thread == 0) {
-      IdDice dice(5);
-      for (int i = 0; i < 300; ++i) {
-        must(database->write("t", [&](TableWriter& table) -> Result<void, Error> {
-          const Id id{dice.below(kIds)};
-          const bool was_in_a = CAD_TRY(table.remove(as_bytes("A"), id));
-          if (was_in_a) {
-            CAD_TRY(table.insert(as_bytes("B"), id));
-          } else {
-            CAD_TRY(table.remove(as_bytes("B"), id));
-            CAD_TRY(table.insert(as_bytes("A"), id));
-          }
-          return {};
-        }));
+    IdDice dice(static_cast<std::uint64_t>(thread));
+    if (thread == static_cast<int>(kReaders)) {
+      // Goes on until every reader has looked meanwhile; the test's timeout is the deadline.
+      for (std::uint64_t i = 0; i < kMoves || !everybody_has_looked(); ++i) {
+        must(database->write(
+            "t", [&](TableWriter& table) { return move_one(table, Id{dice.below(kIds)}); }));
       }
       done = true;
       return;
     }
-    while (!done || looks == 0) {
-      must(database->read("t", [&](const TableReader& table) -> Result<void, Error> {
-        const std::uint64_t a = CAD_TRY(table.cardinality(as_bytes("A")));
-        const std::uint64_t b = CAD_TRY(table.cardinality(as_bytes("B")));
-        EXPECT_EQ(a + b, kIds);
-        std::vector<Stream> both;
-        both.push_back(CAD_TRY(table.stream(as_bytes("A"))));
-        both.push_back(CAD_TRY(table.stream(as_bytes("B"))));
-        EXPECT_EQ(CAD_TRY(count(*all_of(std::move(both)))), 0U);
-        return {};
-      }));
-      ++looks;
+    while (!done) {
+      must(database->read(
+          "t", [&](const TableReader& table) { return expect_each_id_once(table, kIds, dice); }));
+      ++looks[static_cast<std::size_t>(thread)];
     }
   });
-  EXPECT_GT(looks, 0U);
+  EXPECT_TRUE(everybody_has_looked());
+}
+
+// 6.6: a reader that stays keeps its answers, whatever is committed meanwhile.
+TEST(BitmapDatabase, AReaderKeepsItsAnswersOverManyCommits) {
+  constexpr std::uint64_t kIds = 2000;
+  constexpr std::uint64_t kCommits = 10'000;
+  const kv::TemporaryDirectory directory;
+  const auto store =
+      must(kv::open_lmdb_store(directory.path(), {.durability = kv::Durability::kNoSync}));
+  const auto space = must(store->open_space("t"));
+  IdDice dice(7);
+  {
+    const auto txn = must(store->begin_write());
+    auto table = must(TableWriter::create(txn->writer(space), kTiny.new_tables));
+    (void)must(table.insert_range(as_bytes("A"), {Id{0}, Id{kIds - 1}}));
+    for (std::uint64_t i = 0; i < kIds; ++i)
+      must(move_one(table, Id{dice.below(kIds)}));
+    must(txn->commit());
+  }
+  const auto reading = must(store->begin_read());
+  const auto reader = must(TableReader::open(reading->reader(space)));
+  const auto a = ids_of(*must(reader.stream(as_bytes("A"))));
+  const auto b = ids_of(*must(reader.stream(as_bytes("B"))));
+  ASSERT_EQ(a.size() + b.size(), kIds);
+  for (std::uint64_t i = 1; i <= kCommits; ++i) {
+    const auto txn = must(store->begin_write());
+    auto table = must(TableWriter::open(txn->writer(space)));
+    must(move_one(table, Id{dice.below(kIds)}));
+    must(txn->commit());
+    if (i % 1000 != 0) continue;
+    must(expect_each_id_once(reader, kIds, dice));
+    ASSERT_EQ(ids_of(*must(reader.stream(as_bytes("A")))), a);
+    ASSERT_EQ(ids_of(*must(reader.stream(as_bytes("B")))), b);
+    for (int asked = 0; asked < 100; ++asked) {
+      const std::uint64_t id = dice.below(kIds);
+      ASSERT_EQ(must(reader.contains(as_bytes("A"), Id{id})), std::ranges::binary_search(a, id));
+    }
+  }
+  const auto now = must(store->begin_read());
+  const auto fresh = must(TableReader::open(now->reader(space)));
+  EXPECT_NE(ids_of(*must(fresh.stream(as_bytes("A")))), a);
+  EXPECT_EQ(store->stats().oldest_reader->commits_behind, kCommits);
 }
 
 }  // namespace

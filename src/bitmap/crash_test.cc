@@ -180,8 +180,11 @@ TEST(BitmapCrash, ATransactionIsWholeOrAbsent) {
     if (call != kv::Call::kPut || ++puts != nth) return;
     (void)kill(getpid(), SIGKILL);
   });
-  for (std::uint64_t id = 0; puts < 2; id += 70'000)
+  std::uint64_t id = 0;
+  while (puts < 2) {
     (void)must(table.insert(kSet, Id{id * 2654435761 + 1}));
+    id += 70'000;
+  }
   must(txn->commit());
   std::_Exit(0);
 }

@@ -87,7 +87,7 @@ struct Operation {
 template <class Call>
 std::function<Result<void, Error>(TableWriter&)> ignoring(Call call) {
   return [call](TableWriter& table) -> Result<void, Error> {
-    CAD_TRY(call(table));
+    (void)CAD_TRY(call(table));
     return {};
   };
 }

@@ -4,20 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <expected>
+#include <iostream>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include "base/bytes.h"
+#include "base/check.h"
 #include "bitmap/config.h"
 #include "bitmap/error.h"
 #include "bitmap/id_stream.h"
@@ -32,13 +30,11 @@ namespace cadastre::bitmap::testing {
 using ModelSet = std::set<std::uint64_t>;
 using Model = std::map<std::string, ModelSet>;
 
-// The value, or a failed test and the end of it.
+// The value, or the end of the process.
 template <class T, class E>
 T must(std::expected<T, E> result) {
-  if (!result) {
-    ADD_FAILURE() << to_string(result.error());
-    std::abort();
-  }
+  if (!result) std::cerr << to_string(result.error()) << '\n';
+  CAD_CHECK(result.has_value(), "this call answers");
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
@@ -79,24 +75,28 @@ inline std::vector<Id> as_ids(const std::vector<std::uint64_t>& raw) {
   return ids;
 }
 
-// Ids that make trouble: neighbours in few chunks, ends of chunks and of the 64-bit space, far apart.
+// An id that makes trouble: neighbours in few chunks, ends of chunks and of the 64-bit space, far apart.
+// `numbers` has below(bound) and word(), which is any number.
+template <class Numbers>
+[[nodiscard]] std::uint64_t troublesome_id(Numbers& numbers) {
+  switch (numbers.below(8)) {
+    case 0:
+    case 1: return numbers.below(200);
+    case 2: return (std::uint64_t{1} << 16) * (1 + numbers.below(30)) + numbers.below(3000);
+    case 3: return (std::uint64_t{1} << 32) + numbers.below(3) * 65535 + numbers.below(5);
+    case 4: return std::uint64_t{1} << numbers.below(64);
+    case 5: return ~std::uint64_t{0} - numbers.below(70'000);
+    case 6: return numbers.word();
+    default: return (std::uint64_t{1} << 20) + numbers.below(40'000);
+  }
+}
+
 class IdDice {
  public:
   explicit IdDice(std::uint64_t seed) : state_(seed) {}
 
-  [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return next() % bound; }
-  [[nodiscard]] std::uint64_t id() {
-    switch (below(8)) {
-      case 0:
-      case 1: return below(200);
-      case 2: return (std::uint64_t{1} << 16) * (1 + below(30)) + below(3000);
-      case 3: return (std::uint64_t{1} << 32) + below(3) * 65535 + below(5);
-      case 4: return std::uint64_t{1} << below(64);
-      case 5: return ~std::uint64_t{0} - below(70'000);
-      case 6: return next();
-      default: return (std::uint64_t{1} << 20) + below(40'000);
-    }
-  }
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return word() % bound; }
+  [[nodiscard]] std::uint64_t id() { return troublesome_id(*this); }
   [[nodiscard]] std::vector<std::uint64_t> ids(std::size_t count) {
     std::vector<std::uint64_t> ids(count);
     const bool is_dense = below(3) == 0;
@@ -105,15 +105,14 @@ class IdDice {
       one = is_dense ? base + below(2 * count) : id();
     return ids;
   }
-
- private:
-  std::uint64_t next() {
+  [[nodiscard]] std::uint64_t word() {
     state_ += 0x9e3779b97f4a7c15;
     std::uint64_t mixed = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9;
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
     return mixed ^ (mixed >> 31);
   }
 
+ private:
   std::uint64_t state_;
 };
 
