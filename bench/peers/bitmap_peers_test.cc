@@ -23,6 +23,7 @@
 #include "bench/peers/blob_store.h"
 #include "bench/peers/croaring_store.h"
 #include "bench/peers/lmdb_files.h"
+#include "bench/peers/redb_store.h"
 #include "bench/peers/redis_store.h"
 #include "bench/peers/roaring64.h"
 #include "bench/peers/rocksdb_store.h"
@@ -207,19 +208,22 @@ std::string name_of(const testing::TestParamInfo<Factory>& info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Bitmap,
-                         Peer,
-                         testing::Values(Factory{"croaring",
-                                                 [](const std::string&) {
-                                                   return std::make_unique<CroaringStore>();
-                                                 }},
-                                         on_disk<TableStore>("table"),
-                                         on_disk<BlobStore>("blob"),
-                                         on_disk<RolledStore>("rolled"),
-                                         on_disk<RocksdbStore>("rocksdb"),
-                                         on_disk<SqliteStore>("sqlite"),
-                                         on_disk<RedisStore>("redis")),
-                         name_of);
+std::vector<Factory> every_peer() {
+  std::vector<Factory> all = {Factory{"croaring",
+                                      [](const std::string&) {
+                                        return std::make_unique<CroaringStore>();
+                                      }},
+                              on_disk<TableStore>("table"),
+                              on_disk<BlobStore>("blob"),
+                              on_disk<RolledStore>("rolled"),
+                              on_disk<RocksdbStore>("rocksdb"),
+                              on_disk<SqliteStore>("sqlite"),
+                              on_disk<RedisStore>("redis")};
+  if (redb_versions()) all.push_back({"redb", make_redb_store});  // Where its crates could be had.
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Bitmap, Peer, testing::ValuesIn(every_peer()), name_of);
 
 // Ids that all live in one shard of the rolled layout, so that few of them fill a segment.
 std::vector<Id> ids_of_shard(std::string_view key, bitmap::Shard shard, std::size_t count) {
