@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/function_ref.h"
 #include "base/random.h"
 #include "bench/bitmap_bench.h"
 #include "bench/bitmap_figures.h"
@@ -49,9 +50,9 @@ std::vector<Id> some_absent_from(const std::vector<Id>& set, std::size_t count) 
   return ids;
 }
 
-Timing time_contains(SetReader& reader, const std::vector<Id>& probes) {
+Walks time_contains(SetReader& reader, const std::vector<Id>& probes) {
   std::uint64_t next = 0;
-  return measure([&](std::uint64_t iterations) {
+  return measure_calls(kReadLimit, [&](std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i)
       keep(reader.contains(kHotKey, probes[next++ % kProbes]));
   });
@@ -66,18 +67,6 @@ void add_lookup_latencies(Figures& figures, SetReader& reader, const std::vector
   figures.add({.what = "P-5 contains, p99.9", .unit = "ns", .value = percentile(ns, 0.999)});
 }
 
-// The heap that a stream needs beyond what was there before, at its largest.
-double stream_heap(SetReader& reader, std::string_view key) {
-  constexpr std::uint64_t kBlocksPerLook = 64;
-  const std::uint64_t before = heap_bytes();
-  std::uint64_t most = before;
-  std::uint64_t blocks = 0;
-  reader.stream(key, kAllIds, [&](std::span<const Id>) {
-    if (blocks++ % kBlocksPerLook == 0) most = std::max(most, heap_bytes());
-  });
-  return static_cast<double>(most - before);
-}
-
 std::uint64_t stream_count(SetReader& reader, IdRange range) {
   std::uint64_t ids = 0;
   std::uint64_t sum = 0;  // Every id is looked at.
@@ -88,6 +77,11 @@ std::uint64_t stream_count(SetReader& reader, IdRange range) {
   });
   keep(sum);
   return ids;
+}
+
+// As often as there is time for; at least once, to its end.
+void time_walks(Bench& bench, std::string_view what, base::FunctionRef<void()> walk) {
+  if (bench.has_time_for(what)) bench.figures.add_walks(what, measure_within(kReadLimit, walk));
 }
 
 void add_operations(Bench& bench,
@@ -102,16 +96,9 @@ void add_operations(Bench& bench,
   for (const Named& one :
        {Named{"intersection", SetOperation::kIntersection}, Named{"union", SetOperation::kUnion},
         Named{"difference", SetOperation::kDifference}}) {
-    const Timing timing =
-        measure_within(kReadLimit, [&] { keep(reader.count_of(one.operation, a, b)); });
-    bench.figures.add_time(fmt::format("P-7 {}, {}", one.name, shape), timing);
+    time_walks(bench, fmt::format("P-7 {}, {}", one.name, shape),
+               [&] { keep(reader.count_of(one.operation, a, b)); });
   }
-}
-
-// Where no cache hides what a read needs.
-bool shows_heap(const Bench& bench) {
-  return !bench.candidate.compacts_by_itself && bench.candidate.storing != Storing::kRows &&
-         bench.candidate.storing != Storing::kNothing;
 }
 
 }  // namespace
@@ -121,21 +108,19 @@ void bench_contains(Bench& bench, SetStore& store) {
   const std::vector<Id> misses = some_absent_from(bench.inputs.hot, kProbes);
   const auto reader = store.reader();
   CAD_CHECK(reader->contains(kHotKey, hits.front()), "what was loaded is found");
-  bench.figures.add_time(kContainsHit, time_contains(*reader, hits));
-  bench.figures.add_time(kContainsMiss, time_contains(*reader, misses));
+  bench.figures.add_walks(kContainsHit, time_contains(*reader, hits));
+  bench.figures.add_walks(kContainsMiss, time_contains(*reader, misses));
   constexpr std::size_t kBatch = 10'000;
   std::vector<Id> batch(hits.begin(), hits.begin() + kBatch);
   std::ranges::sort(batch);
   const auto repeats = std::ranges::unique(batch);
   batch.erase(repeats.begin(), repeats.end());
-  const Timing timing =
-      measure_within(kReadLimit, [&] { keep(reader->count_present(kHotKey, batch)); });
-  bench.figures.add_time("P-5 contains, 10,000 sorted at once", timing);
+  time_walks(bench, "P-5 contains, 10,000 sorted at once",
+             [&] { keep(reader->count_present(kHotKey, batch)); });
   if (auto* const ours = dynamic_cast<TableStore*>(&store)) {
     add_lookup_latencies(bench.figures, *reader, hits);
     ours->set_point_reads(bitmap::ReadCheck::kChecksum);
-    bench.figures.add_time("P-5 contains, hit, checksum verified",
-                           time_contains(*ours->reader(), hits));
+    bench.figures.add_walks(kContainsVerified, time_contains(*ours->reader(), hits));
     ours->set_point_reads(bitmap::ReadCheck::kStructure);
   }
 }
@@ -143,31 +128,25 @@ void bench_contains(Bench& bench, SetStore& store) {
 void bench_full_reads(Bench& bench, SetStore& store) {
   const auto reader = store.reader();
   std::uint64_t streamed = 0;
-  const Timing stream =
+  const Walks stream =
       measure_within(kReadLimit, [&] { streamed = stream_count(*reader, kAllIds); });
   CAD_CHECK(streamed >= bench.inputs.hot.size(), "a stream brings every id");
-  bench.figures.add_time(kStream, stream);
-  bench.figures.add_time("P-6 materialise",
-                         measure_within(kReadLimit, [&] { keep(reader->materialise(kHotKey)); }));
+  bench.figures.add_walks(kStream, stream);
+  time_walks(bench, "P-6 materialise", [&] { keep(reader->materialise(kHotKey)); });
   constexpr std::uint64_t kPart = 100;
   const IdRange range{Id{kIds32 / 2}, Id{kIds32 / 2 + kIds32 / kPart}};
-  bench.figures.add_time("P-6 stream, range of 1 %",
-                         measure_within(kReadLimit, [&] { keep(stream_count(*reader, range)); }));
-  if (!shows_heap(bench)) return;
-  bench.figures.add_bytes(kStreamHeap, stream_heap(*reader, kHotKey));
+  time_walks(bench, "P-6 stream, range of 1 %", [&] { keep(stream_count(*reader, range)); });
 }
 
 void bench_algebra(Bench& bench, SetStore& store) {
   // For rows the order of arrival decides how long a load takes and little else.
   const bool is_sorted = bench.candidate.storing == Storing::kRows;
-  load(store, kOtherKey, is_sorted ? bench.inputs.other : bench.inputs.other_shuffled);
-  load(store, kSmallKey, bench.inputs.small);
+  store.preload(kOtherKey, is_sorted ? bench.inputs.other : bench.inputs.other_shuffled);
+  store.preload(kSmallKey, bench.inputs.small);
   if (bench.candidate.compacts_by_itself) store.compact(kOtherKey);
   const auto reader = store.reader();
   add_operations(bench, *reader, "random", kHotKey, kOtherKey);
   add_operations(bench, *reader, "with 1,000 ids", kHotKey, kSmallKey);
-  if (!shows_heap(bench)) return;
-  bench.figures.add_bytes("P-6 heap while it streams, 1,000 ids", stream_heap(*reader, kSmallKey));
 }
 
 void bench_shapes(Bench& bench) {
@@ -178,15 +157,14 @@ void bench_shapes(Bench& bench) {
   for (const Named& one :
        {Named{"dense", SetShape::kDense}, Named{"clustered", SetShape::kClustered}}) {
     FreshStore store(bench.candidate, bench.directory);
-    load(*store, kHotKey, make_set(one.shape, bench.options.ids, 31));
-    load(*store, kOtherKey, make_set(one.shape, bench.options.ids, 32));
+    store->preload(kHotKey, make_set(one.shape, bench.options.ids, 31));
+    store->preload(kOtherKey, make_set(one.shape, bench.options.ids, 32));
     for (const std::string_view key : {kHotKey, kOtherKey})
       store->compact(key);
     const auto reader = store->reader();
     add_operations(bench, *reader, one.name, kHotKey, kOtherKey);
-    bench.figures.add_time(fmt::format("P-6 stream, {}", one.name), measure_within(kReadLimit, [&] {
-                             keep(stream_count(*reader, kAllIds));
-                           }));
+    time_walks(bench, fmt::format("P-6 stream, {}", one.name),
+               [&] { keep(stream_count(*reader, kAllIds)); });
   }
 }
 

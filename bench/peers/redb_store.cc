@@ -102,7 +102,14 @@ class RedbStore final : public SetStore {
   void set_durability(Durability durability) override {
     redb_peer_set_durable(store_.get(), durability == Durability::kSync);
   }
-  void compact(std::string_view) override {}  // The facade has nothing of the kind.
+  [[nodiscard]] bool can_compact() const override { return false; }
+  void compact(std::string_view) override {}
+  // One value whatever the order of arrival, and containers depend on what is in them alone.
+  void preload(std::string_view key, std::span<const Id> ids) override {
+    begin();
+    insert_many(key, ids);
+    commit();
+  }
   [[nodiscard]] std::unique_ptr<SetReader> reader() override {
     return std::make_unique<RedbReader>(store_.get());
   }

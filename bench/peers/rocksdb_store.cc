@@ -24,6 +24,7 @@
 #include <rocksdb/snapshot.h>
 #include <rocksdb/status.h>
 #include <rocksdb/table.h>
+#include <rocksdb/version.h>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -210,6 +211,10 @@ void for_each_chunk(std::span<const Id> sorted, const Visit& visit) {
 }
 
 }  // namespace
+
+std::string rocksdb_version() {
+  return rocksdb::GetRocksVersionAsString();
+}
 
 RocksdbStore::RocksdbStore(std::string directory) : directory_(std::move(directory)) {
   std::filesystem::create_directories(directory_);

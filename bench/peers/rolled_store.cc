@@ -122,7 +122,13 @@ class RolledReader final : public SetReader {
   }
   [[nodiscard]] std::uint64_t materialise(std::string_view key) override { return count(key); }
   [[nodiscard]] std::uint64_t intersection_count(std::string_view a, std::string_view b) override {
-    return Roaring64::intersection_count(all(a), all(b));
+    return count_of(SetOperation::kIntersection, a, b);
+  }
+  // Each of the two is united once, whatever is asked.
+  [[nodiscard]] std::uint64_t count_of(SetOperation operation,
+                                       std::string_view a,
+                                       std::string_view b) override {
+    return Roaring64::count_of(operation, all(a), all(b));
   }
 
  private:
@@ -296,6 +302,12 @@ void RolledStore::compact(std::string_view key) {
   begin();
   for (std::uint16_t shard = 0; shard < kRolledShards; ++shard)
     compact_shard(base::as_bytes(key), Shard{shard});
+  commit();
+}
+
+void RolledStore::preload(std::string_view key, std::span<const Id> ids) {
+  begin();
+  insert_many(key, ids);
   commit();
 }
 

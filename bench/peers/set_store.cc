@@ -1,5 +1,7 @@
 #include "bench/peers/set_store.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -33,6 +35,17 @@ std::uint64_t SetReader::count_of(SetOperation operation, std::string_view a, st
     case SetOperation::kDifference: return count(a) - both;
   }
   CAD_CHECK(false, "there are three operations");
+}
+
+void SetStore::preload(std::string_view key, std::span<const Id> ids) {
+  constexpr std::size_t kTransactionIds = 100'000;
+  while (!ids.empty()) {
+    const auto some = ids.first(std::min(ids.size(), kTransactionIds));
+    begin();
+    insert_many(key, some);
+    commit();
+    ids = ids.subspan(some.size());
+  }
 }
 
 void SetStore::insert_alone(std::string_view key, Id id) {

@@ -130,6 +130,10 @@ class SqliteReader final : public SetReader {
 
 }  // namespace
 
+std::string sqlite_version() {
+  return sqlite3_libversion();
+}
+
 SqliteStatement::SqliteStatement(sqlite3* connection, std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v3(connection, sql.data(), static_cast<int>(sql.size()),
