@@ -110,9 +110,11 @@ void load_hot_set(Bench& bench, SetStore& store);
 // On a store that holds the hot set.
 void bench_inserts(Bench& bench, SetStore& store);        // P-1
 void bench_contains(Bench& bench, SetStore& store);       // P-5
-void bench_full_reads(Bench& bench, SetStore& store);     // P-6
-void bench_algebra(Bench& bench, SetStore& store);        // P-7, random; loads the other sets
+void bench_stream(Bench& bench, SetStore& store);         // P-6
+void bench_intersection(Bench& bench, SetStore& store);   // P-7, random; loads the other sets
 void bench_stream_memory(Bench& bench, SetStore& store);  // P-6; after P-7, for it loads other sets
+void bench_more_reads(Bench& bench, SetStore& store);     // P-6 without targets
+void bench_more_algebra(Bench& bench, SetStore& store);   // P-7 without targets
 void bench_removals(Bench& bench, SetStore& store);       // P-8; last, for it leaves half
 void bench_readers(Bench& bench, SetStore& store);        // P-9
 // On fresh stores.

@@ -13,6 +13,8 @@
 namespace cadastre::bench {
 namespace {
 
+constexpr double kMillisecondNs = 1e6;
+
 bool was_cut_short(const Figure& figure) {
   return figure.done < figure.planned;
 }
@@ -20,7 +22,11 @@ bool was_cut_short(const Figure& figure) {
 // What the peer's figure rests on.
 std::string describe(const Figure& ours, const Figure& theirs) {
   std::string text;
-  if (theirs.exactness == Exactness::kBound) text = "not one whole transaction; ";
+  if (theirs.exactness == Exactness::kBound) {
+    text = theirs.unit == "ns"
+               ? fmt::format("at least {:.0f} ms, not finished; ", theirs.value / kMillisecondNs)
+               : "not one whole transaction; ";
+  }
   if (was_cut_short(theirs)) text += fmt::format("{} of {} run; ", theirs.done, theirs.planned);
   if (was_cut_short(ours)) text += fmt::format("ours {}; ", ours.done);
   if (theirs.unit == "ns" && theirs.done == 1) text += "one walk; ";
@@ -59,7 +65,8 @@ void Figures::add_walks(std::string_view what, const Walks& walks) {
        .unit = "ns",
        .value = walks.timing.median_ns,
        .spread = walks.timing.spread,
-       .done = walks.runs});
+       .done = walks.runs,
+       .exactness = walks.runs == 0 ? Exactness::kBound : Exactness::kMeasured});
 }
 
 void Figures::add_bytes(std::string_view what, double bytes, Exactness exactness) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <ratio>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 
 #include "base/function_ref.h"
 #include "bench/harness.h"
+#include "bench/peers/set_store.h"
 
 namespace cadastre::bench {
 namespace {
@@ -84,16 +86,38 @@ Rate measure_rate(std::uint64_t planned, const Limits& limits, Step step) {
   return rate;
 }
 
-Walks measure_within(std::chrono::milliseconds limit, base::FunctionRef<void()> work) {
-  const Deadline deadline(limit);
-  std::vector<double> samples;
-  do {
+namespace {
+
+// More of the same while there is time.
+Walks repeat(std::vector<double> samples,
+             const Deadline& deadline,
+             base::FunctionRef<void()> work) {
+  while (samples.size() < kRepetitions && !deadline.has_passed())
     samples.push_back(time_once(work));
-  } while (samples.size() < kRepetitions && !deadline.has_passed());
   std::ranges::sort(samples);
   const double median = samples[samples.size() / 2];
   const double spread = (samples.back() - samples.front()) / median;
   return {{median, samples.front(), spread}, samples.size()};
+}
+
+}  // namespace
+
+Walks measure_within(std::chrono::milliseconds limit, base::FunctionRef<void()> work) {
+  const Deadline deadline(limit);
+  return repeat({time_once(work)}, deadline, work);
+}
+
+Walks measure_walks(SetReader& reader,
+                    std::chrono::milliseconds first,
+                    std::chrono::milliseconds all,
+                    base::FunctionRef<void()> walk) {
+  const Deadline deadline(all);
+  reader.set_patience(std::chrono::steady_clock::now() + first);
+  const double ns = time_once(walk);
+  const bool is_whole = !reader.has_given_up();
+  reader.set_patience(std::nullopt);
+  if (!is_whole) return {{ns, ns, 0}, 0};
+  return repeat({ns}, deadline, walk);
 }
 
 Walks measure_calls(std::chrono::milliseconds limit, Body body) {

@@ -1,7 +1,8 @@
 // How the bitmap benchmarks measure: work with a plan and a time limit, since a peer may be a thousand
 // times slower than the next one. What was not done is said, never assumed:
 //
-//   - a read is repeated while there is time, and counts only as a whole: the first one always ends;
+//   - a read counts only as a whole, and is repeated while there is time. If the first one gave up, it
+//     takes at least as long as it had then taken;
 //   - of a peer's transactions only the first may be cut short, when it alone would take too long. Then what
 //     it got done before its commit is a bound: the peer does no better than that. Ours are never cut.
 
@@ -15,6 +16,7 @@
 
 #include "base/function_ref.h"
 #include "bench/harness.h"
+#include "bench/peers/set_store.h"
 
 namespace cadastre::bench {
 
@@ -72,11 +74,16 @@ struct Limits {
 
 struct Walks {
   Timing timing;
-  std::size_t runs = 0;  // Each of them whole.
+  std::size_t runs = 0;  // Each of them whole. 0: it takes at least so long.
 };
 
 // The median of up to kRepetitions runs, as many as the time allows; at least one.
 [[nodiscard]] Walks measure_within(std::chrono::milliseconds limit, base::FunctionRef<void()> work);
+// Reads of a whole set. The first may give up after `first`; the others take about as long as it did.
+[[nodiscard]] Walks measure_walks(SetReader& reader,
+                                  std::chrono::milliseconds first,
+                                  std::chrono::milliseconds all,
+                                  base::FunctionRef<void()> walk);
 // A call that may be short or long: measured as short ones are, unless the first was long.
 [[nodiscard]] Walks measure_calls(std::chrono::milliseconds limit, Body body);
 

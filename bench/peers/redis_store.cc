@@ -87,7 +87,7 @@ class RedisReader final : public SetReader {
         if (range.contains(id)) block.push_back(id);
       }
       if (!block.empty()) visit(block);
-    } while (cursor != "0");
+    } while (cursor != "0" && !gives_up());
   }
 
   [[nodiscard]] std::uint64_t intersection_count(std::string_view a, std::string_view b) override {

@@ -132,13 +132,14 @@ class RolledReader final : public SetReader {
   }
 
  private:
-  [[nodiscard]] Roaring64 all(std::string_view key) const {
-    std::vector<Roaring64> segments;
+  [[nodiscard]] Roaring64 all(std::string_view key) {
+    Roaring64 set;
     for (std::uint16_t shard = 0; shard < kRolledShards; ++shard) {
-      for_each_segment(txn_, base::as_bytes(key), Shard{shard},
-                       [&](std::uint16_t, ByteView value) { segments.push_back(decode(value)); });
+      for_each_segment(txn_, base::as_bytes(key), Shard{shard}, [&](std::uint16_t, ByteView value) {
+        if (!gives_up()) set.unite(decode(value));
+      });
     }
-    return Roaring64::united(segments);
+    return set;
   }
 
   const LmdbFiles& files_;

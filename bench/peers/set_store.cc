@@ -1,8 +1,10 @@
 #include "bench/peers/set_store.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -13,6 +15,16 @@
 #include "bitmap/ids.h"
 
 namespace cadastre::bench {
+
+void SetReader::set_patience(std::optional<std::chrono::steady_clock::time_point> until) {
+  patient_until_ = until;
+  has_given_up_ = false;
+}
+
+bool SetReader::gives_up() {
+  if (patient_until_ && std::chrono::steady_clock::now() >= *patient_until_) has_given_up_ = true;
+  return has_given_up_;
+}
 
 std::uint64_t SetReader::count_present(std::string_view key, std::span<const Id> ids) {
   std::uint64_t present = 0;
