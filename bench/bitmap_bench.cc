@@ -6,6 +6,7 @@
 
 #include "bench/bitmap_bench.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
@@ -18,6 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <lmdb.h>
+#include <roaring/roaring_version.h>
+
 #include "base/check.h"
 #include "base/random.h"
 #include "bench/bitmap_figures.h"
@@ -26,6 +31,7 @@
 #include "bench/bitmap_targets.h"
 #include "bench/peers/blob_store.h"
 #include "bench/peers/croaring_store.h"
+#include "bench/peers/redb_store.h"
 #include "bench/peers/redis_store.h"
 #include "bench/peers/rocksdb_store.h"
 #include "bench/peers/rolled_store.h"
@@ -39,25 +45,43 @@ namespace cadastre::bench {
 namespace {
 
 template <class Store>
-Candidate on_disk(std::string_view name, Storing storing) {
-  return {name, storing, [](const std::string& directory) {
-            return std::make_unique<Store>(directory);
-          }};
+Candidate on_disk(std::string_view name, Storing storing, std::string version) {
+  const auto make = [](const std::string& directory) {
+    return std::make_unique<Store>(directory);
+  };
+  return {.name = name, .storing = storing, .make = make, .version = std::move(version)};
 }
 
-// Ours comes first: the others' rows are set against it.
+std::string lmdb_version() {
+  return mdb_version(nullptr, nullptr, nullptr);
+}
+
+std::string croaring_version() {
+  return fmt::format("CRoaring {}.{}.{}", int{ROARING_VERSION_MAJOR}, int{ROARING_VERSION_MINOR},
+                     int{ROARING_VERSION_REVISION});
+}
+
+// Ours comes first: the others' rows are set against it. Fast ones follow and leave their time to the slow.
 std::vector<Candidate> candidates() {
-  std::vector<Candidate> all = {on_disk<TableStore>("ours", Storing::kOurs),
-                                {"CRoaring in memory", Storing::kNothing,
-                                 [](const std::string&) {
-                                   return std::make_unique<CroaringStore>();
-                                 }},
-                                on_disk<BlobStore>("blob in LMDB", Storing::kBitmaps),
-                                on_disk<RolledStore>("rolled on LMDB", Storing::kBitmaps),
-                                on_disk<RocksdbStore>("RocksDB merge", Storing::kBitmaps),
-                                on_disk<SqliteStore>("SQLite in WAL mode", Storing::kRows),
-                                on_disk<RedisStore>("Redis over a socket", Storing::kRows)};
-  all[4].compacts_by_itself = true;
+  const std::string on_lmdb = fmt::format("{}, {}", lmdb_version(), croaring_version());
+  std::vector<Candidate> all = {
+      on_disk<TableStore>("ours", Storing::kOurs, on_lmdb),
+      {.name = kCroaring,
+       .storing = Storing::kNothing,
+       .make = [](const std::string&) { return std::make_unique<CroaringStore>(); },
+       .version = croaring_version()},
+      on_disk<RocksdbStore>(kRocksdb, Storing::kBitmaps, rocksdb_version()),
+      on_disk<SqliteStore>(kSqlite, Storing::kRows, sqlite_version()),
+      on_disk<RedisStore>(kRedis, Storing::kRows, redis_version()),
+      on_disk<BlobStore>(kBlob, Storing::kBitmaps, on_lmdb),
+      {.name = kRust,
+       .storing = Storing::kBitmaps,
+       .make = make_redb_store,
+       .version = redb_versions().value_or(""),
+       .buffers_unsynced = true},
+      on_disk<RolledStore>(kRolled, Storing::kBitmaps, on_lmdb)};
+  std::ranges::find(all, kRocksdb, &Candidate::name)->compacts_by_itself = true;
+  std::ranges::find(all, kRedis, &Candidate::name)->buffers_unsynced = true;
   return all;
 }
 
@@ -86,11 +110,16 @@ void run_on_hot_set(Bench& bench) {
   load_hot_set(bench, *store);
   if (bench.candidate.compacts_by_itself) store->compact(kHotKey);
   if (wants("P-5")) bench_contains(bench, *store);
-  if (wants("P-6")) bench_full_reads(bench, *store);
-  if (wants("P-7")) bench_algebra(bench, *store);
+  if (wants("P-6")) bench_stream(bench, *store);
+  if (wants("P-7")) bench_intersection(bench, *store);
   if (is_stored && wants("P-1")) bench_inserts(bench, *store);
-  if (is_stored && wants("P-9")) bench_readers(bench, *store);
-  if (wants("P-8")) bench_removals(bench, *store);
+  // From here on nothing has a target, except for ours and CRoaring, which have the time.
+  if (bench.candidate.compacts_by_itself) store->compact(kHotKey);
+  if (wants("P-6")) bench_more_reads(bench, *store);
+  if (wants("P-7")) bench_more_algebra(bench, *store);
+  if (wants("P-6")) bench_stream_memory(bench, *store);
+  if (is_stored && wants("P-9") && bench.has_time_for("P-9")) bench_readers(bench, *store);
+  if (wants("P-8") && bench.has_time_for("P-8")) bench_removals(bench, *store);
 }
 
 void run(Bench& bench) {
@@ -100,41 +129,61 @@ void run(Bench& bench) {
   const Storing storing = bench.candidate.storing;
   if (bench.options.only != "P-3" && bench.options.only != "P-4") run_on_hot_set(bench);
   if (storing != Storing::kNothing) {
-    if (wants("P-2")) bench_loads(bench);
     if (wants("P-3")) bench_ascending(bench);
-    if (wants("P-4")) bench_random64(bench);
+    if (wants("P-2") && bench.has_time_for("P-2 sorted, and over many keys")) bench_loads(bench);
+    if (wants("P-4") && bench.has_time_for("P-4")) bench_random64(bench);
   }
-  if (storing != Storing::kRows && wants("P-7")) bench_shapes(bench);
+  if (storing == Storing::kRows || !wants("P-7")) return;
+  if (bench.has_time_for("P-7 dense and clustered")) bench_shapes(bench);
 }
 
-// What a stream keeps in memory does not depend on the set: a tenth more is noise of the allocator.
-void report_heap(Report& report, const Figures& ours) {
-  constexpr double kNoise = 1.1;
-  const Figure* const large = ours.find(kStreamHeap);
-  const Figure* const small = ours.find("P-6 heap while it streams, 1,000 ids");
-  if (large == nullptr || small == nullptr) return;
-  report.add({.what = large->what,
-              .unit = large->unit,
-              .ours = large->value,
-              .peer = "ours with 1,000 ids",
-              .theirs = small->value,
-              .target = 1 / kNoise});
+// Every target is in the report: as a row, or by name.
+void report_targets_without_row(Report& report,
+                                const BitmapOptions& options,
+                                const Candidate& candidate) {
+  for (const Target& target : target_ratios()) {
+    const std::string_view workload = target.what.substr(0, target.what.find(' '));
+    if (target.peer != candidate.name || !options.wants(workload)) continue;
+    if (report.has_row(target.what, target.peer)) continue;
+    report.add_missing(std::string(target.what), std::string(target.peer),
+                       fmt::format("promised {:g} x, NOT MEASURED", target.ratio));
+  }
+}
+
+bool is_wanted(const Candidate& candidate, const BitmapOptions& options) {
+  return candidate.storing == Storing::kOurs ||
+         candidate.name.find(options.peer) != std::string_view::npos;
 }
 
 void fill(Report& report, const BitmapOptions& options, const std::string& directory) {
+  const Deadline end(kRunLimit);
   const BitmapInputs inputs = make_inputs(options.ids);
+  std::vector<Candidate> wanted = candidates();
+  std::erase_if(wanted, [&](const Candidate& one) { return !is_wanted(one, options); });
   Figures ours;
-  for (const Candidate& candidate : candidates()) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Candidate& candidate = wanted[i];
+    if (candidate.version.empty()) {
+      report.add_missing("all", std::string(candidate.name), "not there: no cargo, or no crates");
+      continue;
+    }
+    report.add_version(std::string(candidate.name), candidate.version);
     const bool is_ours = candidate.storing == Storing::kOurs;
-    if (!is_ours && candidate.name.find(options.peer) == std::string_view::npos) continue;
+    const auto share = end.left() / static_cast<int>(wanted.size() - i);
     Figures theirs;
-    Bench bench{options, inputs, candidate, directory + "/store", is_ours ? ours : theirs};
+    Bench bench{options,
+                inputs,
+                candidate,
+                directory + "/store",
+                is_ours ? ours : theirs,
+                Deadline(is_ours ? kRunLimit : share)};
     run(bench);
     if (is_ours) {
       report_ours(report, ours);
       report_heap(report, ours);
     } else {
       report_against(report, ours, candidate.name, theirs);
+      report_targets_without_row(report, options, candidate);
     }
   }
   constexpr double kMebibyte = 1 << 20;
@@ -174,6 +223,12 @@ class DataDirectory {
 };
 
 }  // namespace
+
+bool Bench::has_time_for(std::string_view part) {
+  if (!time.has_passed()) return true;
+  figures.add_missing(part, "not run: its share of the time was over");
+  return false;
+}
 
 FreshStore::FreshStore(const Candidate& candidate, std::string directory)
     : directory_(std::move(directory)), store_(candidate.make(directory_)) {}

@@ -2,21 +2,25 @@
 // over SetStore and run on ours and on every peer.
 //
 // Sets have 10 million ids unless --ids says otherwise. Every part has a time limit; a store that is too
-// slow for the plan is measured on what it got done, and its rows say how much that was.
+// slow for the plan is measured on what it got done, and its rows say how much that was. All peers share
+// what is left of kRunLimit; what one has no time for is named in the report. Parts that have targets come
+// first.
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench/bitmap_figures.h"
+#include "bench/bitmap_measure.h"
 #include "bench/peers/set_store.h"
+#include "bench/report.h"
 #include "bitmap/ids.h"
 
 namespace cadastre::bench {
@@ -26,6 +30,8 @@ inline constexpr std::string_view kOtherKey = "other";  // another such set
 inline constexpr std::string_view kSmallKey =
     "small";                                      // a thousand ids, half of them in the hot set
 inline constexpr std::size_t kLoadIds = 100'000;  // of one transaction of a load
+
+inline constexpr std::chrono::seconds kRunLimit{13 * 60};
 
 struct BitmapOptions {
   std::string only;  // a workload such as P-5, or nothing: all
@@ -59,7 +65,9 @@ struct Candidate {
   std::string_view name;
   Storing storing = Storing::kBitmaps;
   std::function<std::unique_ptr<SetStore>(const std::string& directory)> make;
+  std::string version;
   bool compacts_by_itself = false;  // In time; before it is read here we make it do so.
+  bool buffers_unsynced = false;    // What is not synced stays in its own memory.
 };
 
 // An empty store in a directory of its own, which goes with it.
@@ -84,10 +92,15 @@ struct Bench {
   const Candidate& candidate;
   std::string directory;  // for stores; does not exist yet
   Figures& figures;
-};
+  Deadline time;  // of this store
 
-// Transactions of kLoadIds ids until all are in.
-void load(SetStore& store, std::string_view key, std::span<const Id> ids);
+  // So much for transactions of single inserts. Ours are never cut short.
+  [[nodiscard]] Limits limits(std::chrono::milliseconds all) const {
+    return {.all = all, .first_step = candidate.storing == Storing::kOurs ? kNoLimit : all};
+  }
+  // Whether there is time left for a part; if not, the part is named in the report.
+  [[nodiscard]] bool has_time_for(std::string_view part);
+};
 
 // Bytes on disk, and those that are not free, for each of so many ids.
 void add_space(Figures& figures, std::string_view what, SetStore& store, std::uint64_t ids);
@@ -95,16 +108,22 @@ void add_space(Figures& figures, std::string_view what, SetStore& store, std::ui
 // Fills an empty store; P-2's shuffled load.
 void load_hot_set(Bench& bench, SetStore& store);
 // On a store that holds the hot set.
-void bench_inserts(Bench& bench, SetStore& store);     // P-1
-void bench_contains(Bench& bench, SetStore& store);    // P-5
-void bench_full_reads(Bench& bench, SetStore& store);  // P-6
-void bench_algebra(Bench& bench, SetStore& store);     // P-7, random; loads the other sets
-void bench_removals(Bench& bench, SetStore& store);    // P-8; last, for it leaves half
-void bench_readers(Bench& bench, SetStore& store);     // P-9
+void bench_inserts(Bench& bench, SetStore& store);        // P-1
+void bench_contains(Bench& bench, SetStore& store);       // P-5
+void bench_stream(Bench& bench, SetStore& store);         // P-6
+void bench_intersection(Bench& bench, SetStore& store);   // P-7, random; loads the other sets
+void bench_stream_memory(Bench& bench, SetStore& store);  // P-6; after P-7, for it loads other sets
+void bench_more_reads(Bench& bench, SetStore& store);     // P-6 without targets
+void bench_more_algebra(Bench& bench, SetStore& store);   // P-7 without targets
+void bench_removals(Bench& bench, SetStore& store);       // P-8; last, for it leaves half
+void bench_readers(Bench& bench, SetStore& store);        // P-9
 // On fresh stores.
 void bench_loads(Bench& bench);      // P-2, sorted and over many keys
 void bench_ascending(Bench& bench);  // P-3
 void bench_random64(Bench& bench);   // P-4
 void bench_shapes(Bench& bench);     // P-7, dense and clustered
+
+// What a streaming read keeps in memory does not depend on the set.
+void report_heap(Report& report, const Figures& ours);
 
 }  // namespace cadastre::bench

@@ -3,28 +3,48 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/bitmap_measure.h"
 #include "bench/bitmap_targets.h"
-#include "bench/harness.h"
 #include "bench/report.h"
 
 namespace cadastre::bench {
 namespace {
 
+constexpr double kMillisecondNs = 1e6;
+
 bool was_cut_short(const Figure& figure) {
   return figure.done < figure.planned;
 }
 
-// The peer, and how much of the plan there was time for.
-std::string describe(std::string_view peer, const Figure& ours, const Figure& theirs) {
-  std::string text(peer);
-  if (was_cut_short(theirs)) text += fmt::format(", {} of {} run", theirs.done, theirs.planned);
-  if (was_cut_short(ours)) text += fmt::format(", ours {}", ours.done);
+// What the peer's figure rests on.
+std::string describe(const Figure& ours, const Figure& theirs) {
+  std::string text;
+  if (theirs.exactness == Exactness::kBound) {
+    text = theirs.unit == "ns"
+               ? fmt::format("at least {:.0f} ms, not finished; ", theirs.value / kMillisecondNs)
+               : "not one whole transaction; ";
+  }
+  if (was_cut_short(theirs)) text += fmt::format("{} of {} run; ", theirs.done, theirs.planned);
+  if (was_cut_short(ours)) text += fmt::format("ours {}; ", ours.done);
+  if (theirs.unit == "ns" && theirs.done == 1) text += "one walk; ";
+  if (!text.empty()) text.resize(text.size() - std::string_view("; ").size());
   return text;
+}
+
+void add_row(Report& report, const Figure& ours, std::string_view peer, const Figure& theirs) {
+  report.add({.what = ours.what,
+              .unit = ours.unit,
+              .better = ours.better,
+              .ours = ours.value,
+              .peer = std::string(peer),
+              .theirs = theirs.value,
+              .target = target_ratio(ours.what, peer),
+              .note = describe(ours, theirs),
+              .spread = std::max(ours.spread, theirs.spread),
+              .theirs_is = theirs.exactness});
 }
 
 }  // namespace
@@ -36,18 +56,25 @@ void Figures::add_rate(std::string_view what, const Rate& rate) {
        .value = rate.per_second,
        .spread = rate.spread,
        .done = rate.done,
-       .planned = rate.planned});
+       .planned = rate.planned,
+       .exactness = rate.is_bound ? Exactness::kBound : Exactness::kMeasured});
 }
 
-void Figures::add_time(std::string_view what, const Timing& timing) {
+void Figures::add_walks(std::string_view what, const Walks& walks) {
   add({.what = std::string(what),
        .unit = "ns",
-       .value = timing.median_ns,
-       .spread = timing.spread});
+       .value = walks.timing.median_ns,
+       .spread = walks.timing.spread,
+       .done = walks.runs,
+       .exactness = walks.runs == 0 ? Exactness::kBound : Exactness::kMeasured});
 }
 
-void Figures::add_bytes(std::string_view what, double bytes) {
-  add({.what = std::string(what), .unit = "B", .value = bytes});
+void Figures::add_bytes(std::string_view what, double bytes, Exactness exactness) {
+  add({.what = std::string(what), .unit = "B", .value = bytes, .exactness = exactness});
+}
+
+void Figures::add_missing(std::string_view what, std::string_view why) {
+  missing_.push_back({std::string(what), std::string(why)});
 }
 
 const Figure* Figures::find(std::string_view what) const {
@@ -57,13 +84,12 @@ const Figure* Figures::find(std::string_view what) const {
 
 void report_ours(Report& report, const Figures& ours) {
   for (const Figure& figure : ours.all()) {
-    std::string what = figure.what;
-    if (was_cut_short(figure)) what += fmt::format(" ({} run)", figure.done);
-    report.add({.what = std::move(what),
+    report.add({.what = figure.what,
                 .unit = figure.unit,
                 .better = figure.better,
                 .ours = figure.value,
                 .target = target_figure(figure.what),
+                .note = was_cut_short(figure) ? fmt::format("{} run", figure.done) : "",
                 .spread = figure.spread});
   }
 }
@@ -75,15 +101,14 @@ void report_against(Report& report,
   for (const Figure& figure : theirs.all()) {
     const Figure* const own = ours.find(figure.what);
     if (own == nullptr) continue;
-    report.add({.what = figure.what,
-                .unit = figure.unit,
-                .better = figure.better,
-                .ours = own->value,
-                .peer = describe(peer, *own, figure),
-                .theirs = figure.value,
-                .target = target_ratio(figure.what, peer),
-                .spread = std::max(own->spread, figure.spread)});
+    add_row(report, *own, peer, figure);
+    if (figure.what != kContainsHit) continue;
+    if (const Figure* const verified = ours.find(kContainsVerified)) {
+      add_row(report, *verified, peer, figure);
+    }
   }
+  for (const Figures::Missing& one : theirs.missing())
+    report.add_missing(one.what, std::string(peer), one.why);
 }
 
 }  // namespace cadastre::bench

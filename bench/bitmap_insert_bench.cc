@@ -18,6 +18,7 @@
 #include "bench/bitmap_measure.h"
 #include "bench/bitmap_targets.h"
 #include "bench/peers/set_store.h"
+#include "bench/report.h"
 #include "bitmap/ids.h"
 
 namespace cadastre::bench {
@@ -27,8 +28,8 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t kInserts = 200'000;
 constexpr milliseconds kLimit{1500};
+constexpr milliseconds kSyncLimit{2500};  // A device takes its time.
 constexpr std::uint64_t kIds32 = std::uint64_t{1} << 32;
-constexpr std::uint64_t kInsertsPerLook = 16;  // at the clock
 constexpr int kCallers = 8;
 
 enum class Calls : std::uint8_t {
@@ -46,25 +47,25 @@ class Inserts {
  public:
   explicit Inserts(SetStore& store) : store_(store) {}
 
-  [[nodiscard]] Rate run(const Plan& plan) {
-    const auto transaction = [&](std::uint64_t most, const Deadline& deadline) {
+  [[nodiscard]] Rate run(const Plan& plan, const Limits& limits) {
+    const auto transaction = [&](std::uint64_t most, StepClock& clock) {
       const std::uint64_t count = std::min(most, plan.per_transaction);
       store_.begin();
       const std::uint64_t done =
-          plan.calls == Calls::kMany ? insert_many(count) : insert_each(count, deadline);
+          plan.calls == Calls::kMany ? insert_many(count) : insert_each(count, clock);
       store_.commit();
       return done;
     };
-    return measure_rate(kInserts, kLimit, transaction);
+    return measure_rate(kInserts, limits, transaction);
   }
 
  private:
-  std::uint64_t insert_each(std::uint64_t count, const Deadline& deadline) {
+  std::uint64_t insert_each(std::uint64_t count, StepClock& clock) {
     std::uint64_t done = 0;
     while (done < count) {
       store_.insert(kHotKey, Id{random_.below(kIds32)});
       ++done;
-      if (done % kInsertsPerLook == 0 && deadline.has_passed()) break;
+      if (done < count && clock.must_stop_after(done)) break;
     }
     return done;
   }
@@ -103,19 +104,37 @@ void add_latencies(Figures& figures, const std::string& what, const Rate& rate) 
   }
 }
 
+// A store that keeps what is not synced in its own memory has handed over nothing yet.
+bool shows_bytes(const Bench& bench, const Plan& plan) {
+  return plan.calls == Calls::kSingle &&
+         (plan.durability == Durability::kSync || !bench.candidate.buffers_unsynced);
+}
+
+std::string bytes_name_of(const Plan& plan) {
+  const bool is_sync = plan.durability == Durability::kSync;
+  if (plan.per_transaction == 1) {
+    return std::string(is_sync ? kInsertSingleSyncBytes : kInsertSingleBytes);
+  }
+  return fmt::format("P-1 bytes written, {} a transaction{}", plan.per_transaction,
+                     is_sync ? ", synced" : "");
+}
+
+// Of a transaction that was cut short it is not known how many bytes its inserts cost each: the whole one
+// would have written at least as much, for all of its inserts.
+void add_bytes(Figures& figures, const Plan& plan, const Rate& rate, double written) {
+  const auto inserts = static_cast<double>(rate.is_bound ? plan.per_transaction : rate.done);
+  figures.add_bytes(bytes_name_of(plan), written / inserts,
+                    rate.is_bound ? Exactness::kBound : Exactness::kMeasured);
+}
+
 void run_plan(Bench& bench, SetStore& store, Inserts& inserts, const Plan& plan) {
   const std::uint64_t before = store.bytes_written();
-  const Rate rate = inserts.run(plan);
+  const bool is_sync = plan.durability == Durability::kSync;
+  const Rate rate = inserts.run(plan, bench.limits(is_sync ? kSyncLimit : kLimit));
   const auto written = static_cast<double>(store.bytes_written() - before);
   const std::string what = name_of(plan);
   bench.figures.add_rate(what, rate);
-  if (plan.durability == Durability::kNone && plan.calls == Calls::kSingle) {
-    const bool is_alone = plan.per_transaction == 1;
-    bench.figures.add_bytes(
-        is_alone ? std::string(kInsertSingleBytes)
-                 : fmt::format("P-1 bytes written, {} a transaction", plan.per_transaction),
-        written / static_cast<double>(rate.done));
-  }
+  if (shows_bytes(bench, plan)) add_bytes(bench.figures, plan, rate, written);
   const bool is_ours = bench.candidate.storing == Storing::kOurs;
   if (is_ours && plan.per_transaction == 1) add_latencies(bench.figures, what, rate);
 }
@@ -123,7 +142,8 @@ void run_plan(Bench& bench, SetStore& store, Inserts& inserts, const Plan& plan)
 // Eight threads, each with one id at a time.
 void run_callers(Bench& bench, SetStore& store) {
   std::atomic<std::uint64_t> done = 0;
-  const auto callers = [&](std::uint64_t, const Deadline& deadline) {
+  const auto callers = [&](std::uint64_t, StepClock&) {
+    const Deadline deadline(kSyncLimit);
     base::run_in_threads(kCallers, [&](int caller) {
       base::SeededRandom random(static_cast<std::uint64_t>(caller) + 1000);
       while (!deadline.has_passed()) {
@@ -133,7 +153,7 @@ void run_callers(Bench& bench, SetStore& store) {
     });
     return done.load();
   };
-  Rate rate = measure_rate(kInserts, kLimit, callers);
+  Rate rate = measure_rate(kInserts, {.all = kSyncLimit}, callers);
   rate.planned = rate.done;  // The time was the plan.
   bench.figures.add_rate(kInsertCallersSync, rate);
 }

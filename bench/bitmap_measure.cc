@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <optional>
+#include <ratio>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 
 #include "base/function_ref.h"
 #include "bench/harness.h"
+#include "bench/peers/set_store.h"
 
 namespace cadastre::bench {
 namespace {
@@ -48,15 +51,33 @@ void summarise(const std::vector<StepTaken>& steps, Rate& rate) {
   rate.spread = (rates.back() - rates.front()) / rate.per_second;
 }
 
+StepTaken take(Step step, std::uint64_t most, StepClock& clock) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::uint64_t operations = step(most, clock);
+  const auto end = clock.stopped_at().value_or(std::chrono::steady_clock::now());
+  return {operations, std::chrono::duration<double, std::nano>(end - begin).count()};
+}
+
 }  // namespace
 
-Rate measure_rate(std::uint64_t planned, std::chrono::milliseconds limit, Step step) {
-  const Deadline deadline(limit);
+bool StepClock::must_stop_after(std::uint64_t operations) {
+  constexpr std::uint64_t kOperationsPerLook = 16;  // at the clock, once they are many
+  if (operations > kOperationsPerLook && operations % kOperationsPerLook != 0) return false;
+  if (!deadline_.has_passed()) return false;
+  stopped_at_ = std::chrono::steady_clock::now();
+  return true;
+}
+
+Rate measure_rate(std::uint64_t planned, const Limits& limits, Step step) {
+  const Deadline deadline(limits.all);
+  const Deadline first_deadline(limits.first_step);
+  const Deadline never(kNoLimit);  // Later steps take about as long as the first, which was whole.
   Rate rate{.planned = planned};
   std::vector<StepTaken> steps;
   do {
-    StepTaken taken;
-    taken.ns = time_once([&] { taken.operations = step(planned - rate.done, deadline); });
+    StepClock clock(steps.empty() ? first_deadline : never);
+    const StepTaken taken = take(step, planned - rate.done, clock);
+    rate.is_bound = clock.stopped_at().has_value();
     rate.done += taken.operations;
     rate.step_ns.push_back(taken.ns);
     steps.push_back(taken);
@@ -65,15 +86,46 @@ Rate measure_rate(std::uint64_t planned, std::chrono::milliseconds limit, Step s
   return rate;
 }
 
-Timing measure_within(std::chrono::milliseconds limit, base::FunctionRef<void()> work) {
-  const Deadline deadline(limit);
-  std::vector<double> samples;
-  do {
+namespace {
+
+// More of the same while there is time.
+Walks repeat(std::vector<double> samples,
+             const Deadline& deadline,
+             base::FunctionRef<void()> work) {
+  while (samples.size() < kRepetitions && !deadline.has_passed())
     samples.push_back(time_once(work));
-  } while (samples.size() < kRepetitions && !deadline.has_passed());
   std::ranges::sort(samples);
   const double median = samples[samples.size() / 2];
-  return {median, samples.front(), (samples.back() - samples.front()) / median};
+  const double spread = (samples.back() - samples.front()) / median;
+  return {{median, samples.front(), spread}, samples.size()};
+}
+
+}  // namespace
+
+Walks measure_within(std::chrono::milliseconds limit, base::FunctionRef<void()> work) {
+  const Deadline deadline(limit);
+  return repeat({time_once(work)}, deadline, work);
+}
+
+Walks measure_walks(SetReader& reader,
+                    std::chrono::milliseconds first,
+                    std::chrono::milliseconds all,
+                    base::FunctionRef<void()> walk) {
+  const Deadline deadline(all);
+  reader.set_patience(std::chrono::steady_clock::now() + first);
+  const double ns = time_once(walk);
+  const bool is_whole = !reader.has_given_up();
+  reader.set_patience(std::nullopt);
+  if (!is_whole) return {{ns, ns, 0}, 0};
+  return repeat({ns}, deadline, walk);
+}
+
+Walks measure_calls(std::chrono::milliseconds limit, Body body) {
+  const auto call = [&] {
+    body(1);
+  };
+  if (time_once(call) >= static_cast<double>(kRepetitionNs)) return measure_within(limit, call);
+  return {measure(body), kRepetitions};
 }
 
 double percentile(std::vector<double> samples, double share) {

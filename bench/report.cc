@@ -60,42 +60,84 @@ nlohmann::ordered_json to_json(const Row& row) {
       {"ratio", or_null(row.ratio())},
       {"target", or_null(row.target)},
       {"limit", or_null(row.limit)},
-      {"holds", or_null(row.holds())}};
-  if (row.spread > kNoisySpread) json["spread"] = row.spread;
+      {"holds", or_null(row.holds())},
+      {"spread", row.spread}};
+  if (row.theirs_is == Exactness::kBound) json["ratio_is"] = "at least";
+  if (!row.note.empty()) json["note"] = row.note;
   return json;
+}
+
+// A ratio without an exponent, with as many digits as say something.
+std::string plain(double ratio) {
+  constexpr double kMany = 100;
+  constexpr double kFew = 0.1;
+  if (ratio >= kMany) return fmt::format("{:.0f}", ratio);
+  return ratio >= kFew ? fmt::format("{:.2f}", ratio) : fmt::format("{:.2g}", ratio);
+}
+
+std::string_view verdict(const Row& row) {
+  if (row.is_undecided()) return "  undecided";
+  if (!row.holds()) return "";
+  return *row.holds() ? "  ok" : "  MISSED";
+}
+
+void print_line(const std::string& line) {
+  std::puts(line.c_str());
+  std::fflush(stdout);
 }
 
 void print_row(const Row& row) {
   std::string line = fmt::format("{:<52} {:>11.4g} {:<6}", row.what, row.ours, row.unit);
   if (const auto ratio = row.ratio()) {
-    line += fmt::format(" {:>7.2f} x {}", *ratio, row.peer);
-    if (row.target) line += fmt::format(" (promised {:g} x)", *row.target);
+    const char* const at_least = row.theirs_is == Exactness::kBound ? ">=" : "  ";
+    line += fmt::format(" {} {:>7} x {}", at_least, plain(*ratio), row.peer);
+    if (row.target) line += fmt::format(" (promised {} x)", plain(*row.target));
+  } else if (row.theirs) {
+    line += fmt::format(" no ratio, {}: {:g}", row.peer, *row.theirs);
   } else if (row.target) {
     line += fmt::format(" (promised {} {:g})",
                         row.better == Better::kHigher ? "at least" : "at most", *row.target);
   }
-  if (row.holds() == false) line += "  NOT HELD";
+  line += verdict(row);
+  if (!row.note.empty()) line += "  " + row.note;
   if (row.spread > kNoisySpread) line += fmt::format("  spread {:.0f} %", 100 * row.spread);
-  std::puts(line.c_str());
-  std::fflush(stdout);
+  print_line(line);
 }
 
 }  // namespace
 
 std::optional<double> Row::ratio() const {
-  if (!theirs) return std::nullopt;
+  if (!theirs || ours <= 0 || *theirs <= 0) return std::nullopt;
   return better == Better::kHigher ? ours / *theirs : *theirs / ours;
 }
 
 std::optional<bool> Row::holds() const {
   if (!target) return std::nullopt;
-  if (const auto times = ratio()) return *times >= *target;
+  if (const auto times = ratio()) {
+    if (*times >= *target) return true;
+    return theirs_is == Exactness::kBound ? std::nullopt : std::optional(false);
+  }
+  if (theirs) return std::nullopt;
   return better == Better::kHigher ? ours >= *target : ours <= *target;
 }
 
 void Report::add(Row row) {
   print_row(row);
   rows_.push_back(std::move(row));
+}
+
+void Report::add_missing(std::string what, std::string peer, std::string why) {
+  print_line(fmt::format("{:<52} {:>11} {:<6}            {}: {}", what, "-", "", peer, why));
+  missing_.push_back({std::move(what), std::move(peer), std::move(why)});
+}
+
+void Report::add_version(std::string peer, std::string version) {
+  versions_.push_back({std::move(peer), std::move(version)});
+}
+
+bool Report::has_row(std::string_view what, std::string_view peer) const {
+  return std::ranges::any_of(rows_,
+                             [&](const Row& row) { return row.what == what && row.peer == peer; });
 }
 
 void Report::add_time(std::string what, const Timing& timing, std::optional<double> budget_ns) {
@@ -132,12 +174,20 @@ std::size_t Report::broken_promises() const {
       std::ranges::count_if(rows_, [](const Row& row) { return row.holds() == false; }));
 }
 
+std::size_t Report::undecided_promises() const {
+  return static_cast<std::size_t>(std::ranges::count_if(rows_, &Row::is_undecided));
+}
+
 bool Report::write(const std::string& path, double seconds) const {
   nlohmann::ordered_json json{
       {"name", name_}, {"commit", CAD_COMMIT}, {"machine", machine()}, {"seconds", seconds}};
   json["rows"] = nlohmann::ordered_json::array();
   for (const Row& row : rows_)
     json["rows"].push_back(to_json(row));
+  for (const Version& one : versions_)
+    json["versions"][one.peer] = one.version;
+  for (const Missing& one : missing_)
+    json["not_measured"].push_back({{"case", one.what}, {"peer", one.peer}, {"why", one.why}});
   std::ofstream file(path);
   file << json.dump(1) << '\n';
   return file.good();
@@ -160,8 +210,9 @@ int run_benchmark(std::string name,
     std::fprintf(stderr, "cannot write %s\n", argv[2]);
     return 1;
   }
-  std::printf("%.0f s; %zu promises not held; rows in %s\n", seconds, report.broken_promises(),
-              argv[2]);
+  std::printf("%.0f s; %zu promises not held", seconds, report.broken_promises());
+  if (const std::size_t open = report.undecided_promises()) std::printf(", %zu undecided", open);
+  std::printf("; rows in %s\n", argv[2]);
   return 0;
 }
 

@@ -65,11 +65,13 @@ class TableStoreReader final : public SetReader {
   void stream(std::string_view key, IdRange range, VisitIds visit) override {
     bitmap::Stream ids = stream_of(key);
     if (range != kAllIds) ids = bitmap::within(std::move(ids), range);
-    const auto visit_block = [&](std::span<const Id> block) {
-      visit(block);
-      return true;
-    };
-    must(bitmap::for_each(*ids, visit_block));
+    visit_all(*ids, visit);
+  }
+  void visit_combined(SetOperation operation,
+                      std::string_view a,
+                      std::string_view b,
+                      VisitIds visit) const {
+    visit_all(*combine(operation, a, b), visit);
   }
   [[nodiscard]] std::uint64_t materialise(std::string_view key) override {
     return must(table_->get(base::as_bytes(key), std::numeric_limits<std::size_t>::max()))
@@ -85,6 +87,13 @@ class TableStoreReader final : public SetReader {
   }
 
  private:
+  static void visit_all(bitmap::IdStream& ids, VisitIds visit) {
+    const auto visit_block = [&](std::span<const Id> block) {
+      visit(block);
+      return true;
+    };
+    must(bitmap::for_each(ids, visit_block));
+  }
   [[nodiscard]] bitmap::Stream stream_of(std::string_view key) const {
     return must(table_->stream(base::as_bytes(key)));
   }
@@ -192,6 +201,13 @@ Space TableStore::space() {
   const std::uint64_t live = directory_bytes(copy);
   std::filesystem::remove_all(copy);
   return {.file_bytes = directory_bytes(directory_), .live_bytes = live};
+}
+
+void TableStore::visit_combined(SetOperation operation,
+                                std::string_view a,
+                                std::string_view b,
+                                VisitIds visit) {
+  TableStoreReader(*store_, space_, point_reads_).visit_combined(operation, a, b, visit);
 }
 
 std::uint64_t TableStore::value_bytes(std::string_view key) {

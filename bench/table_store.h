@@ -41,6 +41,11 @@ class TableStore final : public SetStore {
 
   // Readers to come check so much of a segment.
   void set_point_reads(bitmap::ReadCheck check) { point_reads_ = check; }
+  // The ids that an operation on two streams gives.
+  void visit_combined(SetOperation operation,
+                      std::string_view a,
+                      std::string_view b,
+                      VisitIds visit);
   // What the segments of a key take, without pages around them.
   [[nodiscard]] std::uint64_t value_bytes(std::string_view key);
 

@@ -2,12 +2,15 @@
 // wrongly would be worth nothing.
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -23,6 +26,7 @@
 #include "bench/peers/blob_store.h"
 #include "bench/peers/croaring_store.h"
 #include "bench/peers/lmdb_files.h"
+#include "bench/peers/redb_store.h"
 #include "bench/peers/redis_store.h"
 #include "bench/peers/roaring64.h"
 #include "bench/peers/rocksdb_store.h"
@@ -203,23 +207,58 @@ TEST_P(Peer, HoldsDenseSets) {
   compare();
 }
 
+// Else a figure would be made of a walk that did not reach the end.
+TEST_P(Peer, SaysSoWhenItGivesUp) {
+  std::vector<Id> ids(100'000);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    ids[i] = Id{i * 1000};
+  store_->begin();
+  store_->insert_many("a", ids);
+  store_->commit();
+  const auto reader = store_->reader();
+  reader->set_patience(std::chrono::steady_clock::now());
+  const bool is_streamed = stream(*reader, "a", kAllIds) == ids;
+  EXPECT_NE(is_streamed, reader->has_given_up());
+  reader->set_patience(std::chrono::steady_clock::now());
+  const bool is_counted = reader->intersection_count("a", "a") == ids.size();
+  EXPECT_NE(is_counted, reader->has_given_up());
+  constexpr std::array kLongWalks = {"rolled", "rocksdb", "sqlite"};
+  EXPECT_EQ(reader->has_given_up(), std::ranges::count(kLongWalks, GetParam().name) != 0);
+  reader->set_patience(std::nullopt);
+  EXPECT_EQ(stream(*reader, "a", kAllIds), ids);
+  EXPECT_FALSE(reader->has_given_up());
+}
+
+// What is loaded at once lies as what was inserted does.
+TEST_P(Peer, IsPreloadedWithTheSameAnswers) {
+  const auto ids = any_ids(30'000);
+  store_->preload("a", ids);
+  store_->preload("b", std::span<const Id>(ids).first(ids.size() / 2));
+  model_["a"].insert(ids.begin(), ids.end());
+  model_["b"].insert(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2));
+  compare();
+}
+
 std::string name_of(const testing::TestParamInfo<Factory>& info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Bitmap,
-                         Peer,
-                         testing::Values(Factory{"croaring",
-                                                 [](const std::string&) {
-                                                   return std::make_unique<CroaringStore>();
-                                                 }},
-                                         on_disk<TableStore>("table"),
-                                         on_disk<BlobStore>("blob"),
-                                         on_disk<RolledStore>("rolled"),
-                                         on_disk<RocksdbStore>("rocksdb"),
-                                         on_disk<SqliteStore>("sqlite"),
-                                         on_disk<RedisStore>("redis")),
-                         name_of);
+std::vector<Factory> every_peer() {
+  std::vector<Factory> all = {Factory{"croaring",
+                                      [](const std::string&) {
+                                        return std::make_unique<CroaringStore>();
+                                      }},
+                              on_disk<TableStore>("table"),
+                              on_disk<BlobStore>("blob"),
+                              on_disk<RolledStore>("rolled"),
+                              on_disk<RocksdbStore>("rocksdb"),
+                              on_disk<SqliteStore>("sqlite"),
+                              on_disk<RedisStore>("redis")};
+  if (redb_versions()) all.push_back({"redb", make_redb_store});  // Where its crates could be had.
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Bitmap, Peer, testing::ValuesIn(every_peer()), name_of);
 
 // Ids that all live in one shard of the rolled layout, so that few of them fill a segment.
 std::vector<Id> ids_of_shard(std::string_view key, bitmap::Shard shard, std::size_t count) {
@@ -257,6 +296,14 @@ Records rolled_by_the_rule(std::string_view key, bitmap::Shard shard, std::span<
   return records;
 }
 
+Records records_of(const std::string& path) {
+  Records records;
+  LmdbFiles(path).read().for_each({}, [&](const LmdbEntry& entry) {
+    records[base::to_hex(entry.key)] = base::to_hex(entry.value);
+  });
+  return records;
+}
+
 Records rolled_by_calls(const std::string& path,
                         std::string_view key,
                         std::span<const Id> ids,
@@ -268,11 +315,31 @@ Records rolled_by_calls(const std::string& path,
       store.insert_many(key, ids.subspan(i, std::min(per_call, ids.size() - i)));
     store.commit();
   }
-  Records records;
-  LmdbFiles(path).read().for_each({}, [&](const LmdbEntry& entry) {
-    records[base::to_hex(entry.key)] = base::to_hex(entry.value);
-  });
-  return records;
+  return records_of(path);
+}
+
+template <class Store>
+void expect_preload_stores_what_inserts_do() {
+  base::SeededRandom random(13);
+  std::vector<Id> ids(150'000);
+  std::ranges::generate(ids, [&] { return Id{random.below(std::uint64_t{1} << 33)}; });
+  const kv::TemporaryDirectory directory;
+  Store(directory.path() + "/at_once").preload("k", ids);
+  {
+    Store store(directory.path() + "/in_steps");
+    constexpr std::size_t kStep = 10'000;
+    for (std::size_t i = 0; i < ids.size(); i += kStep) {
+      store.begin();
+      store.insert_many("k", std::span<const Id>(ids).subspan(i, kStep));
+      store.commit();
+    }
+  }
+  EXPECT_EQ(records_of(directory.path() + "/at_once"), records_of(directory.path() + "/in_steps"));
+}
+
+TEST(Preload, StoresWhatInsertsDo) {
+  expect_preload_stores_what_inserts_do<BlobStore>();
+  expect_preload_stores_what_inserts_do<RolledStore>();
 }
 
 TEST(Rolled, StoresWhatTheRuleSaysInSmallStepsAndAtOnce) {

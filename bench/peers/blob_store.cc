@@ -43,7 +43,13 @@ class BlobReader final : public SetReader {
   }
   [[nodiscard]] std::uint64_t materialise(std::string_view key) override { return count(key); }
   [[nodiscard]] std::uint64_t intersection_count(std::string_view a, std::string_view b) override {
-    return Roaring64::intersection_count(read_set(txn_, a), read_set(txn_, b));
+    return count_of(SetOperation::kIntersection, a, b);
+  }
+  // Each of the two is decoded once, whatever is asked.
+  [[nodiscard]] std::uint64_t count_of(SetOperation operation,
+                                       std::string_view a,
+                                       std::string_view b) override {
+    return Roaring64::count_of(operation, read_set(txn_, a), read_set(txn_, b));
   }
 
  private:
@@ -88,6 +94,12 @@ void BlobStore::commit() {
 void BlobStore::compact(std::string_view key) {
   begin();
   edit(key, [](Roaring64& set) { set.optimise(); });
+  commit();
+}
+
+void BlobStore::preload(std::string_view key, std::span<const Id> ids) {
+  begin();
+  insert_many(key, ids);
   commit();
 }
 

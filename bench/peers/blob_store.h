@@ -31,6 +31,8 @@ class BlobStore final : public SetStore {
   void commit() override;
   void set_durability(Durability durability) override { files_.set_durability(durability); }
   void compact(std::string_view key) override;
+  // One value whatever the order of arrival, and containers depend on what is in them alone.
+  void preload(std::string_view key, std::span<const Id> ids) override;
   [[nodiscard]] std::unique_ptr<SetReader> reader() override;
   [[nodiscard]] Space space() override { return files_.space(); }
 

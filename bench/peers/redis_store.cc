@@ -1,10 +1,12 @@
 #include "bench/peers/redis_store.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -85,7 +87,7 @@ class RedisReader final : public SetReader {
         if (range.contains(id)) block.push_back(id);
       }
       if (!block.empty()) visit(block);
-    } while (cursor != "0");
+    } while (cursor != "0" && !gives_up());
   }
 
   [[nodiscard]] std::uint64_t intersection_count(std::string_view a, std::string_view b) override {
@@ -97,6 +99,19 @@ class RedisReader final : public SetReader {
 };
 
 }  // namespace
+
+std::string redis_version() {
+  struct Close {
+    void operator()(std::FILE* pipe) const noexcept { pclose(pipe); }
+  };
+  const std::unique_ptr<std::FILE, Close> pipe(popen("redis-server --version", "r"));
+  std::array<char, 256> line{};
+  CAD_CHECK(pipe != nullptr && std::fgets(line.data(), line.size(), pipe.get()) != nullptr,
+            "redis-server is installed");
+  const std::string_view text(line.data());  // Redis server v=7.0.15 sha=...
+  const std::size_t at = text.find("v=") + 2;
+  return std::string(text.substr(at, text.find(' ', at) - at));
+}
 
 RedisStore::RedisStore(const std::string& directory)
     : directory_(directory), server_(directory), connection_(server_.socket_path()) {}

@@ -15,6 +15,9 @@
 
 namespace cadastre::bench {
 
+// Of the server that is installed; it is asked itself.
+[[nodiscard]] std::string redis_version();
+
 class RedisStore final : public SetStore {
  public:
   explicit RedisStore(const std::string& directory);
@@ -26,6 +29,7 @@ class RedisStore final : public SetStore {
   void remove_many(std::string_view key, std::span<const Id> ids) override;
   void commit() override;
   void set_durability(Durability durability) override;
+  [[nodiscard]] bool can_compact() const override { return false; }
   void compact(std::string_view) override {}
   [[nodiscard]] std::unique_ptr<SetReader> reader() override;
   // The append-only file, if there is one; live is what the server has in memory.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "base/check.h"
 #include "base/endian.h"
 #include "base/function_ref.h"
+#include "bench/peers/set_store.h"
 #include "bitmap/ids.h"
 
 namespace cadastre::bench {
@@ -163,18 +163,20 @@ Roaring64 Roaring64::read_portable(base::ByteView bytes) {
 }
 
 Roaring64 Roaring64::united(std::span<const Roaring64> sets) {
-  std::map<std::uint32_t, std::vector<const roaring_bitmap_t*>> by_upper;
-  for (const Roaring64& set : sets) {
-    for (const auto& [upper, half] : set.halves_)
-      by_upper[upper].push_back(half.get());
-  }
   Roaring64 out;
-  for (auto& [upper, halves] : by_upper) {
-    out.halves_.emplace_hint(out.halves_.end(), upper,
-                             Half(roaring_bitmap_or_many_heap(
-                                 static_cast<std::uint32_t>(halves.size()), halves.data())));
-  }
+  for (const Roaring64& set : sets)
+    out.unite(set);
   return out;
+}
+
+std::uint64_t Roaring64::count_of(SetOperation operation, const Roaring64& a, const Roaring64& b) {
+  const std::uint64_t both = intersection_count(a, b);
+  switch (operation) {
+    case SetOperation::kIntersection: return both;
+    case SetOperation::kUnion: return a.cardinality() + b.cardinality() - both;
+    case SetOperation::kDifference: return a.cardinality() - both;
+  }
+  CAD_CHECK(false, "there are three operations");
 }
 
 std::uint64_t Roaring64::intersection_count(const Roaring64& a, const Roaring64& b) {

@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/function_ref.h"
+#include "bench/peers/set_store.h"
 #include "bitmap/ids.h"
 
 namespace cadastre::bench {
@@ -44,9 +45,13 @@ class Roaring64 {
   // All of `bytes`, which were written by write_portable.
   [[nodiscard]] static Roaring64 read_portable(base::ByteView bytes);
 
-  // The smallest first, which is how CRoaring unites many fastest.
+  // One after the other in place: of many sparse sets half as slow as CRoaring's union by a heap.
   [[nodiscard]] static Roaring64 united(std::span<const Roaring64> sets);
   [[nodiscard]] static std::uint64_t intersection_count(const Roaring64& a, const Roaring64& b);
+  // The others follow from the intersection, which is what CRoaring does too.
+  [[nodiscard]] static std::uint64_t count_of(SetOperation operation,
+                                              const Roaring64& a,
+                                              const Roaring64& b);
 
  private:
   struct Free {

@@ -24,6 +24,7 @@
 #include <rocksdb/snapshot.h>
 #include <rocksdb/status.h>
 #include <rocksdb/table.h>
+#include <rocksdb/version.h>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -163,6 +164,7 @@ class RocksdbReader final : public SetReader {
     std::vector<Id> block;
     Rows rows(database_, options_, key, bitmap::chunk_of(range.first));
     for (; rows.chunk() && *rows.chunk() <= bitmap::chunk_of(range.last); rows.next()) {
+      if (gives_up()) return;
       slots.clear();
       decode_slots(rows.value(), slots);
       for (const std::uint16_t slot : slots) {
@@ -180,7 +182,7 @@ class RocksdbReader final : public SetReader {
     Rows left(database_, options_, a, 0);
     Rows right(database_, options_, b, 0);
     std::uint64_t both = 0;
-    while (left.chunk() && right.chunk()) {
+    while (left.chunk() && right.chunk() && !gives_up()) {
       const auto order = *left.chunk() <=> *right.chunk();
       if (order == 0) both += count_shared(left.value(), right.value());
       if (order <= 0) left.next();
@@ -210,6 +212,10 @@ void for_each_chunk(std::span<const Id> sorted, const Visit& visit) {
 }
 
 }  // namespace
+
+std::string rocksdb_version() {
+  return rocksdb::GetRocksVersionAsString();
+}
 
 RocksdbStore::RocksdbStore(std::string directory) : directory_(std::move(directory)) {
   std::filesystem::create_directories(directory_);

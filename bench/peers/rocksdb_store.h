@@ -22,6 +22,8 @@
 
 namespace cadastre::bench {
 
+[[nodiscard]] std::string rocksdb_version();
+
 class RocksdbStore final : public SetStore {
  public:
   explicit RocksdbStore(std::string directory);

@@ -122,17 +122,24 @@ class RolledReader final : public SetReader {
   }
   [[nodiscard]] std::uint64_t materialise(std::string_view key) override { return count(key); }
   [[nodiscard]] std::uint64_t intersection_count(std::string_view a, std::string_view b) override {
-    return Roaring64::intersection_count(all(a), all(b));
+    return count_of(SetOperation::kIntersection, a, b);
+  }
+  // Each of the two is united once, whatever is asked.
+  [[nodiscard]] std::uint64_t count_of(SetOperation operation,
+                                       std::string_view a,
+                                       std::string_view b) override {
+    return Roaring64::count_of(operation, all(a), all(b));
   }
 
  private:
-  [[nodiscard]] Roaring64 all(std::string_view key) const {
-    std::vector<Roaring64> segments;
+  [[nodiscard]] Roaring64 all(std::string_view key) {
+    Roaring64 set;
     for (std::uint16_t shard = 0; shard < kRolledShards; ++shard) {
-      for_each_segment(txn_, base::as_bytes(key), Shard{shard},
-                       [&](std::uint16_t, ByteView value) { segments.push_back(decode(value)); });
+      for_each_segment(txn_, base::as_bytes(key), Shard{shard}, [&](std::uint16_t, ByteView value) {
+        if (!gives_up()) set.unite(decode(value));
+      });
     }
-    return Roaring64::united(segments);
+    return set;
   }
 
   const LmdbFiles& files_;
@@ -296,6 +303,12 @@ void RolledStore::compact(std::string_view key) {
   begin();
   for (std::uint16_t shard = 0; shard < kRolledShards; ++shard)
     compact_shard(base::as_bytes(key), Shard{shard});
+  commit();
+}
+
+void RolledStore::preload(std::string_view key, std::span<const Id> ids) {
+  begin();
+  insert_many(key, ids);
   commit();
 }
 

@@ -1,6 +1,10 @@
 #include "bench/peers/set_store.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -11,6 +15,16 @@
 #include "bitmap/ids.h"
 
 namespace cadastre::bench {
+
+void SetReader::set_patience(std::optional<std::chrono::steady_clock::time_point> until) {
+  patient_until_ = until;
+  has_given_up_ = false;
+}
+
+bool SetReader::gives_up() {
+  if (patient_until_ && std::chrono::steady_clock::now() >= *patient_until_) has_given_up_ = true;
+  return has_given_up_;
+}
 
 std::uint64_t SetReader::count_present(std::string_view key, std::span<const Id> ids) {
   std::uint64_t present = 0;
@@ -33,6 +47,17 @@ std::uint64_t SetReader::count_of(SetOperation operation, std::string_view a, st
     case SetOperation::kDifference: return count(a) - both;
   }
   CAD_CHECK(false, "there are three operations");
+}
+
+void SetStore::preload(std::string_view key, std::span<const Id> ids) {
+  constexpr std::size_t kTransactionIds = 100'000;
+  while (!ids.empty()) {
+    const auto some = ids.first(std::min(ids.size(), kTransactionIds));
+    begin();
+    insert_many(key, some);
+    commit();
+    ids = ids.subspan(some.size());
+  }
 }
 
 void SetStore::insert_alone(std::string_view key, Id id) {

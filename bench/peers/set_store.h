@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -50,6 +51,11 @@ class SetReader {
   SetReader& operator=(const SetReader&) = delete;
   virtual ~SetReader() = default;
 
+  // Walks over whole sets that begin now and are not over by then may give up; their answers are worth
+  // nothing. Nothing: they take as long as they take, as at first.
+  void set_patience(std::optional<std::chrono::steady_clock::time_point> until);
+  [[nodiscard]] bool has_given_up() const { return has_given_up_; }
+
   // From here on sees what is committed now.
   virtual void renew() = 0;
   [[nodiscard]] virtual bool contains(std::string_view key, Id id) = 0;
@@ -66,6 +72,14 @@ class SetReader {
   [[nodiscard]] virtual std::uint64_t count_of(SetOperation operation,
                                                std::string_view a,
                                                std::string_view b);
+
+ protected:
+  // Asked by walks that may be long, now and then.
+  [[nodiscard]] bool gives_up();
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> patient_until_;
+  bool has_given_up_ = false;
 };
 
 struct Space {
@@ -94,7 +108,11 @@ class SetStore {
 
   // Outside of transactions, without readers.
   virtual void set_durability(Durability durability) = 0;
+  [[nodiscard]] virtual bool can_compact() const { return true; }
   virtual void compact(std::string_view key) = 0;
+  // Fills an empty set faster than inserts would, where that is known to leave the same bytes stored:
+  // for loads that are not measured.
+  virtual void preload(std::string_view key, std::span<const Id> ids);
 
   // ---- From any thread ---------------------------------------------------------------------------
 

@@ -99,6 +99,7 @@ class SqliteReader final : public SetReader {
         if (size < kBlockIds) continue;
         visit(block);
         size = 0;
+        if (gives_up()) return;
       }
     }
     if (size != 0) visit({block.data(), size});
@@ -112,11 +113,13 @@ class SqliteReader final : public SetReader {
     left.bind(1, a);
     right.bind(1, b);
     std::uint64_t both = 0;
+    std::uint64_t steps = 0;
     bool more = left.step() && right.step();
     while (more) {
       const std::int64_t x = left.number(0);
       const std::int64_t y = right.number(0);
       both += x == y ? 1 : 0;
+      if (++steps % kBlockIds == 0 && gives_up()) break;
       if (x <= y) more = left.step();
       if (y <= x) more = right.step() && more;
     }
@@ -129,6 +132,10 @@ class SqliteReader final : public SetReader {
 };
 
 }  // namespace
+
+std::string sqlite_version() {
+  return sqlite3_libversion();
+}
 
 SqliteStatement::SqliteStatement(sqlite3* connection, std::string_view sql) {
   sqlite3_stmt* statement = nullptr;

@@ -50,6 +50,8 @@ class SqliteConnection {
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
+[[nodiscard]] std::string sqlite_version();
+
 class SqliteStore final : public SetStore {
  public:
   explicit SqliteStore(const std::string& directory);
