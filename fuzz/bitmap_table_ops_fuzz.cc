@@ -26,9 +26,9 @@ constexpr std::array<std::uint8_t, 2> kGrainBits = {16, 0};
 constexpr std::array<std::uint32_t, 2> kSegmentBytes = {1024, 8176};
 
 constexpr int kStepsMax = 200;
-constexpr std::uint64_t kOperationsMax = 600;
+constexpr std::uint64_t kOperationsMax = 240;
 // An input may change so many ids, so that one run takes milliseconds.
-constexpr std::uint64_t kChangedIdsMax = 6'000;
+constexpr std::uint64_t kChangedIdsMax = 4'000;
 constexpr bitmap::testing::StepBounds kBounds{
     .ids_added = 200, .ids_removed = 20, .ids_ascending = 40, .range_ids = 600, .ids_asked = 4};
 

@@ -13,6 +13,7 @@ which a fuzzer found, and whatever else somebody puts into fuzz/corpus. A seed t
 import argparse
 import json
 import pathlib
+import random
 import re
 import sys
 
@@ -317,8 +318,10 @@ def bitmap_table_ops():
     wide = number(65_535)  # a stride that puts every id into a chunk of its own
     ascend = b"".join(step(8, block(i, 0), b"\1", wide, bytes([39])) for i in (1, 7, 9))
     batch = b"".join(step(4, bytes([199]), number(seed)) for seed in (3, 5, 8))
-    add_range = step(6, small(10), b"\1", (500).to_bytes(2, "big"), b"\1")
-    drop_range = step(6, small(0), b"\1", (599).to_bytes(2, "big"), b"\0")
+    add_range = step(6, b"\1", small(10), b"\1", (500).to_bytes(2, "big"))
+    drop_range = step(6, b"\0", small(0), b"\1", (599).to_bytes(2, "big"))
+    add_across = b"".join(step(6, b"\1", block(i, 0), b"\2", bytes([29])) for i in range(4))
+    drop_across = step(6, b"\0", block(2, 0), b"\2", bytes([20, 7]))
     drop_most = step(7, b"\0", (77).to_bytes(2, "big"))
     drop_one = step(3, b"\1", small(40))
     pack, look = step(9), step(11, b"\1", small(3), b"\1", block(4, 9))
@@ -326,12 +329,14 @@ def bitmap_table_ops():
     scenes = {
         "cuts_and_merges": ascend + look + drop_most * 3 + look,
         "batches_then_packing": batch + pack + look + drop_most + pack + look,
+        "ranges_across_chunks": ascend + add_across + look + drop_across + look,
         "ranges_come_and_go": add_range + look + drop_range + add_range + drop_one + look,
         "the_first_segment_empties": ascend + step(0, small(1)) + drop_range + look,
         "one_key_becomes_another": batch + copy + empty + look + drop_most,
     }
     settings = {"": bytes(4), "_in_three_shards_": bytes([1, 0, 0, 0]), "_by_id_without_statistics_": bytes([2, 1, 0, 1]),
                 "_in_large_segments_": bytes([0, 0, 1, 0])}
+    scenes["everything"] = random.Random(4).randbytes(1500)  # Any bytes are a program.
     return {f"{scene}{setting}".rstrip("_"): head + body
             for setting, head in settings.items() for scene, body in scenes.items()}
 

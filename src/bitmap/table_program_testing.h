@@ -65,7 +65,10 @@ template <ProgramChoices Choices>
 class Program {
  public:
   Program(const Config& config, Choices choices, const StepBounds& bounds = {})
-      : open_(config), choices_(std::move(choices)), bounds_(bounds) {}
+      : open_(config),
+        is_cheap_by_chunk_(config.shard_count == 1 || config.shard_grain_bits >= kSlotBits),
+        choices_(std::move(choices)),
+        bounds_(bounds) {}
 
   void step() {
     const std::string key = any_key();
@@ -197,27 +200,39 @@ class Program {
                     removed);
   }
   void change_range(const std::string& key) {
-    const std::uint64_t first = choices_.id();
-    const std::uint64_t width = choices_.below(choices_.below(2) == 0 ? 30 : bounds_.range_ids);
-    const std::uint64_t last =
-        first > std::numeric_limits<std::uint64_t>::max() - width ? first : first + width;
+    const bool adds = choices_.below(2) != 0;
+    const IdRange range = any_range(adds);
     ModelSet& members = model_[key];
-    const auto from = members.lower_bound(first);
-    const auto to = members.upper_bound(last);
+    const auto from = members.lower_bound(range.first.value());
+    const auto to = members.upper_bound(range.last.value());
     const auto there = static_cast<std::uint64_t>(std::distance(from, to));
-    const IdRange range{Id{first}, Id{last}};
-    if (choices_.below(2) == 0) {
+    if (!adds) {
       members.erase(from, to);
       compare_changed("remove_range", must(table().remove_range(base::as_bytes(key), range)),
                       there);
       return;
     }
-    for (std::uint64_t id = first;; ++id) {
+    for (std::uint64_t id = range.first.value();; ++id) {
       members.insert(id);
-      if (id == last) break;
+      if (id == range.last.value()) break;
     }
     compare_changed("insert_range", must(table().insert_range(base::as_bytes(key), range)),
-                    last - first + 1 - there);
+                    range.last.value() - range.first.value() + 1 - there);
+  }
+  // Short, longer, or across the border of a chunk; what is removed may span many chunks.
+  IdRange any_range(bool adds) {
+    std::uint64_t first = choices_.id();
+    std::uint64_t width = 0;
+    switch (choices_.below(3)) {
+      case 0: width = choices_.below(30); break;
+      case 1: width = choices_.below(bounds_.range_ids / (is_cheap_by_chunk_ ? 1 : 20)); break;
+      default:
+        first |= kSlotsPerChunk - 16;
+        width = choices_.below(30);
+        if (!adds && is_cheap_by_chunk_) width += choices_.below(40) * kSlotsPerChunk;
+    }
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - first;
+    return {Id{first}, Id{first + std::min(width, room)}};
   }
   void ascend(const std::string& key) {
     std::uint64_t id = choices_.id();
@@ -294,6 +309,7 @@ class Program {
   }
 
   OpenTable open_;
+  bool is_cheap_by_chunk_;  // The ids of a chunk share a shard, so that a range costs per chunk.
   Choices choices_;
   StepBounds bounds_;
   Model model_;
