@@ -36,7 +36,9 @@ CommandError of_misuse(Misuse misuse) {
     case Misuse::kMixedDirections:
     case Misuse::kTableExists:
     case Misuse::kNoSuchTable:
-    case Misuse::kUnsortedIds: break;
+    case Misuse::kUnsortedIds:
+    case Misuse::kTooManyBuckets:
+    case Misuse::kBadCopyCursor: break;
   }
   return {std::string(name(ErrorCode::kInvalidArgument)), std::string(name(misuse))};
 }
