@@ -45,8 +45,8 @@ Result<void, Error> fill(bitmap::BitmapDatabase& database) {
       if (article % 3 == 0) red.emplace_back(article);
       if (article % 5 == 0) round.emplace_back(article);
     }
-    CAD_TRY(tags.insert_many(as_bytes("red"), bitmap::SortedIds{red}));
-    CAD_TRY(tags.insert_many(as_bytes("round"), bitmap::SortedIds{round}));
+    (void)CAD_TRY(tags.insert_many(as_bytes("red"), bitmap::SortedIds{red}));
+    (void)CAD_TRY(tags.insert_many(as_bytes("round"), bitmap::SortedIds{round}));
     return {};
   });
 }

@@ -46,7 +46,7 @@ class BitmapSessionTest : public testing::Test {
   }
   [[nodiscard]] static Result<void, CommandError> add(BitmapSession& session, std::uint64_t id) {
     return session.write(AbsentTable::kMade, [id](bitmap::TableWriter& writer) -> Done {
-      CAD_TRY(writer.insert(kKey, Id{id}));
+      (void)CAD_TRY(writer.insert(kKey, Id{id}));
       return {};
     });
   }
@@ -54,7 +54,7 @@ class BitmapSessionTest : public testing::Test {
   [[nodiscard]] static Result<void, CommandError> fail_with(BitmapSession& session,
                                                             const bitmap::Error& error) {
     return session.write(AbsentTable::kMade, [&](bitmap::TableWriter& writer) -> Done {
-      CAD_TRY(writer.insert(kKey, Id{999}));
+      (void)CAD_TRY(writer.insert(kKey, Id{999}));
       return base::fail(error);
     });
   }
