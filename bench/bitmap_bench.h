@@ -32,6 +32,9 @@ inline constexpr std::string_view kSmallKey =
 inline constexpr std::size_t kLoadIds = 100'000;  // of one transaction of a load
 
 inline constexpr std::chrono::seconds kRunLimit{13 * 60};
+// After that not even parts with targets begin: on a machine that is busy with other things the report is
+// incomplete, and says so, rather than late.
+inline constexpr std::chrono::seconds kRunLimitHard{14 * 60};
 
 struct BitmapOptions {
   std::string only;  // a workload such as P-5, or nothing: all
@@ -92,7 +95,8 @@ struct Bench {
   const Candidate& candidate;
   std::string directory;  // for stores; does not exist yet
   Figures& figures;
-  Deadline time;  // of this store
+  Deadline time;      // of this store
+  Deadline run_time;  // of the run, for parts that have targets
 
   // So much for transactions of single inserts. Ours are never cut short.
   [[nodiscard]] Limits limits(std::chrono::milliseconds all) const {
@@ -100,6 +104,8 @@ struct Bench {
   }
   // Whether there is time left for a part; if not, the part is named in the report.
   [[nodiscard]] bool has_time_for(std::string_view part);
+  // The same for a part with targets, which may take of the others' time.
+  [[nodiscard]] bool may_run(std::string_view part);
 };
 
 // Bytes on disk, and those that are not free, for each of so many ids.
