@@ -3,6 +3,7 @@
 //   --only P-5       one workload
 //   --peer SQLite    ours, and the peers whose names have this in them; `none` has no peers
 //   --ids 1000000    smaller sets; the targets are for 10 million
+//   --through-map    ours opens its store with Writes::kThroughMap
 
 #include "bench/bitmap_bench.h"
 
@@ -40,6 +41,7 @@
 #include "bench/report.h"
 #include "bench/table_store.h"
 #include "bitmap/ids.h"
+#include "kv/lmdb/lmdb_options.h"
 
 namespace cadastre::bench {
 namespace {
@@ -62,10 +64,17 @@ std::string croaring_version() {
 }
 
 // Ours comes first: the others' rows are set against it. Fast ones follow and leave their time to the slow.
-std::vector<Candidate> candidates() {
+std::vector<Candidate> candidates(bool through_map) {
   const std::string on_lmdb = fmt::format("{}, {}", lmdb_version(), croaring_version());
+  const auto writes = through_map ? kv::lmdb::Writes::kThroughMap : kv::lmdb::Writes::kByCall;
   std::vector<Candidate> all = {
-      on_disk<TableStore>("ours", Storing::kOurs, on_lmdb),
+      {.name = "ours",
+       .storing = Storing::kOurs,
+       .make =
+           [writes](const std::string& directory) {
+             return std::make_unique<TableStore>(directory, writes);
+           },
+       .version = on_lmdb + (through_map ? ", writes through the map" : "")},
       {.name = kCroaring,
        .storing = Storing::kNothing,
        .make = [](const std::string&) { return std::make_unique<CroaringStore>(); },
@@ -160,7 +169,7 @@ void fill(Report& report, const BitmapOptions& options, const std::string& direc
   const Deadline end(kRunLimit);
   const Deadline hard_end(kRunLimitHard);
   const BitmapInputs inputs = make_inputs(options.ids);
-  std::vector<Candidate> wanted = candidates();
+  std::vector<Candidate> wanted = candidates(options.through_map);
   std::erase_if(wanted, [&](const Candidate& one) { return !is_wanted(one, options); });
   Figures ours;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -252,6 +261,9 @@ int bitmap_main(int argc, char** argv) {
   BitmapOptions options;
   options.only = take_option(arguments, "--only").value_or("");
   options.peer = take_option(arguments, "--peer").value_or("");
+  options.through_map = std::erase_if(arguments, [](std::string_view argument) {
+                          return argument == "--through-map";
+                        }) != 0;
   if (const auto ids = take_option(arguments, "--ids")) {
     const char* const end = ids->data() + ids->size();
     if (std::from_chars(ids->data(), end, options.ids).ptr != end || options.ids < 100'000) {

@@ -40,6 +40,7 @@ struct BitmapOptions {
   std::string only;  // a workload such as P-5, or nothing: all
   std::string peer;  // part of a name, or nothing: all
   std::size_t ids = 10'000'000;
+  bool through_map = false;  // ours writes so
 
   [[nodiscard]] bool wants(std::string_view workload) const {
     return only.empty() || only == workload;

@@ -118,6 +118,8 @@ class TableStoreReader final : public SetReader {
 };
 
 constexpr std::string_view kSpace = "sets";
+// Through the map; several times what any workload stores.
+constexpr std::uint64_t kAllocatedBytes = std::uint64_t{2} << 30;
 
 kv::lmdb::Durability to_lmdb(Durability durability) {
   return durability == Durability::kSync ? kv::lmdb::Durability::kSync
@@ -126,7 +128,8 @@ kv::lmdb::Durability to_lmdb(Durability durability) {
 
 }  // namespace
 
-TableStore::TableStore(std::string directory) : directory_(std::move(directory)) {
+TableStore::TableStore(std::string directory, kv::lmdb::Writes writes)
+    : directory_(std::move(directory)), writes_(writes) {
   std::filesystem::create_directories(directory_);
   open(Durability::kNone);
   txn_ = must(store_->begin_write());
@@ -142,8 +145,9 @@ TableStore::~TableStore() {
 
 void TableStore::open(Durability durability) {
   database_.reset();
-  auto store =
-      must(kv::lmdb::LmdbStore::open(clock_, directory_, {.durability = to_lmdb(durability)}));
+  kv::lmdb::LmdbOptions options{.durability = to_lmdb(durability), .writes = writes_};
+  if (writes_ == kv::lmdb::Writes::kThroughMap) options.map_bytes = kAllocatedBytes;
+  auto store = must(kv::lmdb::LmdbStore::open(clock_, directory_, options));
   store_ = store.get();
   database_ = must(bitmap::BitmapDatabase::open(std::move(store), {}));
   space_ = must(store_->open_space(kSpace));

@@ -15,6 +15,7 @@
 #include "bitmap/bitmap_database.h"
 #include "bitmap/segment_form.h"
 #include "bitmap/table_writer.h"
+#include "kv/lmdb/lmdb_options.h"
 #include "kv/lmdb/lmdb_store.h"
 #include "kv/store.h"
 
@@ -22,7 +23,7 @@ namespace cadastre::bench {
 
 class TableStore final : public SetStore {
  public:
-  explicit TableStore(std::string directory);
+  explicit TableStore(std::string directory, kv::lmdb::Writes writes = kv::lmdb::Writes::kByCall);
   ~TableStore() override;
 
   [[nodiscard]] std::string_view name() const override { return "ours"; }
@@ -53,6 +54,7 @@ class TableStore final : public SetStore {
   void open(Durability durability);
 
   std::string directory_;
+  const kv::lmdb::Writes writes_;
   base::SystemClock clock_;
   std::unique_ptr<bitmap::BitmapDatabase> database_;
   kv::lmdb::LmdbStore* store_ = nullptr;  // The database's own.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,19 +28,35 @@ Result<void, Error> GroupCommit::run(Change change) {
     stats_.changes += 1;
   }
   for (;;) {
-    std::vector<Waiting*> group;
     {
       const MutexLock lock(mutex_);
       while (!own.result && is_led_)
         changed_.wait(mutex_);
       if (own.result) return std::move(*own.result);
       is_led_ = true;
-      const auto size = static_cast<std::ptrdiff_t>(std::min(queue_.size(), kGroupMax));
-      group.assign(queue_.begin(), queue_.begin() + size);
-      queue_.erase(queue_.begin(), queue_.begin() + size);
     }
+    let_others_come();
+    std::vector<Waiting*> group = take_group();
     lead(group);
   }
+}
+
+void GroupCommit::let_others_come() {
+  for (int i = 0; i < kYieldsMax; ++i) {
+    {
+      const MutexLock lock(mutex_);
+      if (queue_.size() >= callers_) return;
+    }
+    std::this_thread::yield();
+  }
+}
+
+std::vector<GroupCommit::Waiting*> GroupCommit::take_group() {
+  const MutexLock lock(mutex_);
+  const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(std::min(queue_.size(), kGroupMax));
+  std::vector<Waiting*> group(queue_.begin(), end);
+  queue_.erase(queue_.begin(), end);
+  return group;
 }
 
 GroupCommitStats GroupCommit::stats() const {
@@ -62,6 +79,7 @@ void GroupCommit::lead(std::vector<Waiting*>& group) {
   const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < group.size(); ++i)
     group[i]->result = std::move(results[i]);
+  callers_ = std::min(group.size() + queue_.size(), kGroupMax);
   is_led_ = false;
   changed_.notify_all();
 }

@@ -1,8 +1,9 @@
 // GroupCommit: changes of many threads in few transactions.
 //
 // A caller whose change finds no other at work carries it out at once; changes that arrive meanwhile
-// wait, and the next one to go takes all of them into one transaction. So a lone caller waits for
-// nobody, and eight callers share the cost of a flush. A change that fails takes nobody with it: the
+// wait, and the next one to go takes all of them into one transaction. Those whom the last commit has
+// answered are likely to come back: where there were several, the next leader lets them run for a moment
+// first. So a lone caller waits for nobody, and eight callers share the cost of a flush. A change that fails takes nobody with it: the
 // transaction is given up and each of its changes runs again in one of its own.
 //
 // A change may run more than once, and only its last run counts. It runs in the thread of some caller.
@@ -45,12 +46,16 @@ class GroupCommit {
  private:
   static constexpr std::size_t kGroupMax = 64;
   static constexpr int kRetriesMax = 8;
+  static constexpr int kYieldsMax = 32;  // of a leader that lets others come
 
   struct Waiting {
     Change change;
     std::optional<base::Result<void, Error>> result;  // once it is done
   };
 
+  // Gives the processor away until as many changes wait as there were callers lately, or in vain.
+  void let_others_come() CAD_EXCLUDES(mutex_);
+  [[nodiscard]] std::vector<Waiting*> take_group() CAD_EXCLUDES(mutex_);
   void lead(std::vector<Waiting*>& group) CAD_EXCLUDES(mutex_);
   [[nodiscard]] base::Result<void, Error> commit_all(std::vector<Waiting*>& group);
   [[nodiscard]] base::Result<void, Error> commit_with_retries(std::vector<Waiting*>& group);
@@ -62,6 +67,7 @@ class GroupCommit {
   base::CondVar changed_;
   std::deque<Waiting*> queue_ CAD_GUARDED_BY(mutex_);
   bool is_led_ CAD_GUARDED_BY(mutex_) = false;
+  std::size_t callers_ CAD_GUARDED_BY(mutex_) = 1;  // when the last group was done
   GroupCommitStats stats_ CAD_GUARDED_BY(mutex_);
 };
 

@@ -127,6 +127,8 @@ class PartitionWriter {
   using View = typename Value::View;
   using Edit = typename Value::Edit;
 
+  // A piece may exceed its share by this part of it: pieces end between containers.
+  static constexpr std::size_t kShareSlack = 16;
   // Chunks that one edit adds at most.
   static constexpr std::uint64_t kRangeStepChunks = 1024;
 
@@ -221,18 +223,24 @@ class PartitionWriter {
     return {};
   }
 
-  // Stores what the edit holds, after a change of many ids. Pieces leave room for later ones, unless
-  // the set grows at its end.
+  // Stores what the edit holds, after a change of many ids.
   [[nodiscard]] Result<void, Error> store_bulk(SegmentCursor& segments,
                                                const std::optional<SegmentBefore>& old,
                                                bool grows_at_end,
                                                ShardTally& tally) {
-    const std::size_t limit = grows_at_end ? config_.segment_bytes_max
-                                           : std::size_t{config_.segment_bytes_max} *
-                                                 fill_percent_ / kBulkFillPercentMost;
-    const bool whole = fits(edit_->size_bytes());
-    return store_parts(segments, old, edit_->pack(whole ? config_.segment_bytes_max : limit),
-                       tally);
+    return store_parts(segments, old, edit_->pack(bulk_limit(grows_at_end)), tally);
+  }
+
+  // How large the pieces may be. They are full where the set grows at its end. Elsewhere they leave room
+  // for later ids and are of about equal size: packing from the left would leave a small last piece
+  // each time a segment overflows, and a table of random ids would fill with those.
+  [[nodiscard]] std::size_t bulk_limit(bool grows_at_end) const noexcept {
+    const std::size_t most = config_.segment_bytes_max;
+    const std::size_t size = edit_->size_bytes();
+    if (grows_at_end || fits(size)) return most;
+    const std::size_t fill = most * fill_percent_ / kBulkFillPercentMost;
+    const std::size_t share = size / ((size + fill - 1) / fill);
+    return std::min(most, share + share / kShareSlack);
   }
 
   // ---- Shrinkage (3.5) ----------------------------------------------------------------------

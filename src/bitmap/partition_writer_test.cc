@@ -367,17 +367,21 @@ TEST(PartitionRules, TheSecondSegmentTakesTheFenceOfAnEmptiedFirstOne) {
   EXPECT_EQ(shard.segments(), (FixedSegments{{0, 64}}));
 }
 
-// 3.3: pieces are filled to nine tenths, which is 115 ids, and wholly where the set grows at its end.
+// 3.3: as few pieces as nine tenths of S allow, which is 115 ids, of about equal size; full ones where
+// the set grows at its end.
 TEST(PartitionRules, ManyIdsLeaveRoomUnlessTheyExtendTheSet) {
   FixedShard shard;
   shard.insert(0);
   shard.insert(1'000'000);
   shard.insert_from(1'000, 300);
-  EXPECT_EQ(shard.segments(), (FixedSegments{{0, 115}, {1'114, 115}, {1'229, 72}}));
+  EXPECT_EQ(shard.segments(), (FixedSegments{{0, 106}, {1'105, 106}, {1'211, 90}}));
   shard.insert_from(2'000'000, 300);
-  EXPECT_EQ(
-      shard.segments(),
-      (FixedSegments{{0, 115}, {1'114, 115}, {1'229, 128}, {2'000'056, 128}, {2'000'184, 116}}));
+  EXPECT_EQ(shard.segments(), (FixedSegments{{0, 106},
+                                             {1'105, 106},
+                                             {1'211, 128},
+                                             {2'000'038, 128},
+                                             {2'000'166, 128},
+                                             {2'000'294, 6}}));
 }
 
 // ---- Everything at once ----------------------------------------------------------------------

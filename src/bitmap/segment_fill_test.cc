@@ -72,6 +72,24 @@ TEST(SegmentFill, RandomIdsFillTwoThirds) {
   EXPECT_LT(fill(stats, kSmall), 0.80);
 }
 
+// Batches that overflow a segment by a little leave two halves, not a full one and a crumb.
+TEST(SegmentFill, BatchesOfRandomIdsFillTwoThirdsToo) {
+  constexpr Config kSmall{.segment_bytes_max = 4080};
+  OpenTable open(kSmall);
+  TableWriter& table = open.table();
+  IdDice dice(43);
+  for (int batch = 0; batch < 60; ++batch) {
+    std::vector<Id> ids;
+    for (int i = 0; i < 1000; ++i)
+      ids.emplace_back(dice.below(std::uint64_t{1} << 27));
+    (void)must(table.insert_many(kKey, ids));
+  }
+  const KeyStats stats = must(table.stats(kKey));
+  EXPECT_GT(stats.segments, 20U);
+  EXPECT_GT(fill(stats, kSmall), 0.55);
+  EXPECT_LT(fill(stats, kSmall), 0.80);
+}
+
 // A table whose puts are counted.
 class CountedPuts {
  public:

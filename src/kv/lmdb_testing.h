@@ -22,6 +22,7 @@ namespace cadastre::kv {
 using lmdb::Access;
 using lmdb::Durability;
 using lmdb::LmdbOptions;
+using lmdb::Writes;
 
 // A directory of its own, gone with everything in it at the end.
 class TemporaryDirectory {

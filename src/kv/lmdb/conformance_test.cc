@@ -1,5 +1,7 @@
 // LMDB passes the suite (kv/conformance/).
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -15,17 +17,23 @@
 namespace cadastre::kv::conformance {
 namespace {
 
+constexpr std::uint64_t kAllocatedBytesMax = std::uint64_t{64} << 20;
+
 // A store and the directory that it lives in.
 struct Housed {
   TemporaryDirectory directory;
   std::unique_ptr<Store> store;
 };
 
-StoreFactory lmdb_factory() {
-  return {"lmdb", [](const base::Clock& clock, const StoreOptions& options) {
+StoreFactory lmdb_factory(const char* name, Writes writes) {
+  return {name, [writes](const base::Clock& clock, const StoreOptions& options) {
             LmdbOptions own;
+            own.writes = writes;
             own.durability = Durability::kNoSync;  // The suite loses no power.
-            own.map_bytes = options.capacity_bytes;
+            // Through the map, it is room on the disk.
+            own.map_bytes = writes == Writes::kThroughMap
+                                ? std::min(options.capacity_bytes, kAllocatedBytesMax)
+                                : options.capacity_bytes;
             own.map_bytes_max = options.capacity_bytes_max;
             own.readers_max = options.readers_max;
             own.spaces_max = options.spaces_max;
@@ -36,7 +44,11 @@ StoreFactory lmdb_factory() {
           }};
 }
 
-INSTANTIATE_TEST_SUITE_P(Lmdb, Conformance, testing::Values(lmdb_factory()), name_of);
+INSTANTIATE_TEST_SUITE_P(Lmdb,
+                         Conformance,
+                         testing::Values(lmdb_factory("lmdb", Writes::kByCall),
+                                         lmdb_factory("lmdb_through_map", Writes::kThroughMap)),
+                         name_of);
 
 }  // namespace
 }  // namespace cadastre::kv::conformance

@@ -227,5 +227,38 @@ TEST(LmdbDirectory, AFullDeviceCanBeOpenedAgain) {
   EXPECT_EQ(everything(*store), (std::vector<std::string>{"k=v"}));
 }
 
+// ---- Writes through the map --------------------------------------------------------------------
+
+LmdbOptions through_map(std::uint64_t bytes, std::uint64_t bytes_max) {
+  return {.writes = Writes::kThroughMap, .map_bytes = bytes, .map_bytes_max = bytes_max};
+}
+
+// A page that finds no room when it is touched would end the process, so all get theirs before.
+TEST(LmdbThroughMap, AFullDeviceIsMetWhenTheStoreIsOpened) {
+  const SmallDevice device("2m");
+  EXPECT_EQ(open_error(device.path() + "/large", through_map(1 << 22, 1 << 22)).code,
+            ErrorCode::kDiskFull);
+  const auto store = open_lmdb_store(device.path(), through_map(1 << 19, 1 << 22)).value();
+  device.fill();
+  ASSERT_EQ(shown(put(*store, "k", std::string(300'000, 'v'))), "done");
+  const auto more = put(*store, "l", std::string(300'000, 'v'));
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, ErrorCode::kMapFull);
+  EXPECT_EQ(store->grow(OpenTransactions::kRefuse).error().code, ErrorCode::kDiskFull);
+  EXPECT_EQ(everything(*store).size(), 1U);
+  device.make_room();
+  EXPECT_EQ(store->grow(OpenTransactions::kRefuse).value(), std::uint64_t{1} << 20);
+}
+
+TEST(LmdbThroughMap, IsOneFileWithTheOtherWay) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(shown(put(*open_lmdb_store(directory.path()).value(), "a", "1")), "done");
+  ASSERT_EQ(shown(put(*open_lmdb_store(directory.path(), through_map(1 << 20, 1 << 20)).value(),
+                      "b", "2")),
+            "done");
+  EXPECT_EQ(everything(*open_lmdb_store(directory.path()).value()),
+            (std::vector<std::string>{"a=1", "b=2"}));
+}
+
 }  // namespace
 }  // namespace cadastre::kv::lmdb

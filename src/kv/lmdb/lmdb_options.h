@@ -17,6 +17,15 @@ enum class Durability : std::uint8_t {
             // store may be damaged. Store::sync makes all of it safe at that moment.
 };
 
+// How changed pages reach the file.
+enum class Writes : std::uint8_t {
+  kByCall,      // By write calls: the file grows as data does, and a full device is an error.
+  kThroughMap,  // Stored into the map: about half the work of a random change. A wild pointer of this
+                // process can then damage the store. The whole map gets its room on the device when
+      // the store is opened and when it grows, so choose map_bytes by the data; no page that
+      // is touched later can find the device full (SIGBUS).
+};
+
 enum class Access : std::uint8_t {
   kReadWrite,  // The directory is made if it is not there. No one else can open it.
   kReadOnly,   // Several processes at once, and media that cannot be written.
@@ -29,8 +38,9 @@ static_assert(kMapBytesDefault < kMapBytesMaxDefault, "a full map has room to gr
 struct LmdbOptions {
   Access access = Access::kReadWrite;
   Durability durability = Durability::kSync;
-  // Address space, not disk: the file grows as data does. Large from the start, because to grow the map
-  // transactions have to pause.
+  Writes writes = Writes::kByCall;
+  // Address space, not disk, unless writes go through the map. Large from the start, because to grow the
+  // map transactions have to pause.
   std::uint64_t map_bytes = kMapBytesDefault;
   std::uint64_t map_bytes_max = kMapBytesMaxDefault;
   std::uint32_t readers_max = kReadersMaxDefault;

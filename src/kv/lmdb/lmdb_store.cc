@@ -40,9 +40,14 @@ constexpr std::uint64_t kMapStepBytes = 4096;  // LMDB asks for whole pages.
 // Readers of our own beside those of the gate: a backup's, and the look at a failed commit.
 constexpr unsigned kOwnReaders = 2;
 
+bool writes_through_map(const LmdbOptions& options) noexcept {
+  return options.access == Access::kReadWrite && options.writes == Writes::kThroughMap;
+}
+
 unsigned flags_of(const LmdbOptions& options) {
   unsigned flags = MDB_NOTLS;  // A read transaction belongs to its object, not to a thread.
   if (options.access == Access::kReadOnly) flags |= MDB_RDONLY;
+  if (writes_through_map(options)) flags |= MDB_WRITEMAP;
   switch (options.durability) {
     case Durability::kSync: break;
     case Durability::kNoMetaSync: flags |= MDB_NOMETASYNC; break;
@@ -97,6 +102,19 @@ Result<OwnedEnv, Error> open_env(const std::string& directory, const LmdbOptions
   int dead = 0;
   CAD_TRY(checked(mdb_reader_check(created, &dead)));
   return env;
+}
+
+// Room on the device for all that the map may hold.
+Result<void, Error> reserve_map(MDB_env* env, std::uint64_t bytes) {
+  mdb_filehandle_t file = -1;
+  CAD_TRY(checked(mdb_env_get_fd(env, &file)));
+  return checked(posix_fallocate(file, 0, static_cast<off_t>(bytes)));
+}
+
+std::uint64_t mapped_bytes(MDB_env* env) {
+  MDB_envinfo info{};
+  mdb_env_info(env, &info);
+  return info.me_mapsize;
 }
 
 // The unnamed database lists the spaces. Opens a handle for each, in `txn`.
@@ -175,6 +193,7 @@ Result<std::unique_ptr<LmdbStore>, Error> LmdbStore::open(const base::Clock& clo
   DirectoryLock lock = CAD_TRY(DirectoryLock::acquire(directory, options.access));
   if (is_writer) CAD_TRY(reserve_reader_table(directory, options));
   OwnedEnv env = CAD_TRY(open_env(directory, options));
+  if (writes_through_map(options)) CAD_TRY(reserve_map(env.get(), mapped_bytes(env.get())));
   if (is_writer) CAD_TRY(sync_path(directory));
   SpaceNames names = CAD_TRY(load_spaces(env.get()));
   return std::make_unique<LmdbStore>(clock, options,
@@ -299,10 +318,10 @@ Result<void, Error> LmdbStore::check_mapped() const {
 Result<std::uint64_t, Error> LmdbStore::remap() {
   const base::MutexLock lock(map_mutex_);
   if (is_unmapped_) return base::fail(Error{ErrorCode::kUnavailable});
-  MDB_envinfo info{};
-  mdb_env_info(env_.get(), &info);
-  const std::uint64_t grown = grown_capacity(info.me_mapsize, whole_pages(options_.map_bytes_max));
-  if (grown == info.me_mapsize) return base::fail(Error{ErrorCode::kMapFull});
+  const std::uint64_t mapped = mapped_bytes(env_.get());
+  const std::uint64_t grown = grown_capacity(mapped, whole_pages(options_.map_bytes_max));
+  if (grown == mapped) return base::fail(Error{ErrorCode::kMapFull});
+  if (writes_through_map(options_)) CAD_TRY(reserve_map(env_.get(), grown));
   const int code = mdb_env_set_mapsize(env_.get(), grown);
   is_unmapped_ = code != MDB_SUCCESS;
   CAD_TRY(checked(code));
