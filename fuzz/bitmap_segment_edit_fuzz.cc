@@ -33,6 +33,7 @@ using bitmap::SegmentView;
 using bitmap::SetOp;
 
 constexpr std::size_t kEditsMax = 12;
+constexpr std::size_t kPatchBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kIdsMax = 70'000;
 constexpr std::size_t kManyIds = 10'000;  // of which one edit is enough
 constexpr std::uint64_t kShortRange = 300;
@@ -68,6 +69,13 @@ Effect change_one(Input& in, SegmentEdit& edit, Ids& model, base::ByteView value
   const auto effect = is_insert ? edit.load_and_insert(value, id) : edit.load_and_remove(value, id);
   CAD_CHECK(effect.has_value(), "what loaded once loads again");
   CAD_CHECK((*effect != Effect::kUnchanged) == changes, "the effect is the set's");
+  SegmentEdit patched;
+  const auto same = is_insert ? patched.insert_within(value, id, kPatchBytesMax)
+                              : patched.remove_within(value, id, kPatchBytesMax);
+  CAD_CHECK(same.has_value() && *same == *effect, "a patch has the same effect");
+  if (*same == Effect::kChanged) {
+    CAD_CHECK(base::equal(patched.emit(), edit.emit()), "a patch gives the same bytes");
+  }
   return *effect;
 }
 
@@ -122,6 +130,12 @@ void check_parts(Input& in, SegmentEdit& edit, const Ids& model) {
 
 void run_edits(Input& in, base::ByteView given) {
   SegmentEdit edit;
+  for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{42}, std::uint64_t{1} << 16}) {
+    const auto effect = edit.insert_within(given, Id{id}, kPatchBytesMax);
+    if (effect && *effect == Effect::kChanged) {
+      CAD_CHECK(SegmentView::open(edit.emit()).has_value(), "what is patched can be opened");
+    }
+  }
   if (!edit.load(given)) {
     CAD_CHECK(edit.empty(), "after a refusal there is nothing");
     return;

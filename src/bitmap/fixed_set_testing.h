@@ -77,6 +77,17 @@ class FixedSetEdit {
     loaded_ = ids_.size();
     return {};
   }
+  // Nothing is cheaper here.
+  [[nodiscard]] base::Result<Effect, ValueFault> insert_within(base::ByteView value,
+                                                               Id id,
+                                                               std::size_t /*limit_bytes*/) {
+    return load_and_insert(value, id);
+  }
+  [[nodiscard]] base::Result<Effect, ValueFault> remove_within(base::ByteView value,
+                                                               Id id,
+                                                               std::size_t /*limit_bytes*/) {
+    return load_and_remove(value, id);
+  }
   [[nodiscard]] base::Result<Effect, ValueFault> load_and_insert(base::ByteView value, Id id) {
     CAD_TRY(load(value));
     return insert(id);

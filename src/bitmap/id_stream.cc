@@ -20,6 +20,7 @@
 #include "bitmap/error.h"
 #include "bitmap/ids.h"
 #include "bitmap/portable_format.h"
+#include "bitmap/slot_kernels.h"
 
 namespace cadastre::bitmap {
 namespace {
@@ -87,6 +88,21 @@ class Gathering {
   base::Bytes bytes_;
 };
 
+// Without a stop between the stored slots and the ids: most containers of sparse sets are arrays.
+bool visit_array(const ContainerView& array,
+                 std::array<Id, kBlockIds>& ids,
+                 base::FunctionRef<bool(std::span<const Id>)> visit) {
+  const Id first = fence_at(array.chunk);
+  for (std::size_t done = 0; done < array.cardinality;) {
+    const std::size_t n = std::min<std::size_t>(array.cardinality - done, kBlockIds);
+    const base::ByteView slots = array.bytes.subspan(done * kSlotBytes, n * kSlotBytes);
+    slot_kernels().widen(slots, first, ids.data());
+    if (!visit(std::span<const Id>(ids).first(n))) return false;
+    done += n;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::optional<ChunkCount>, Error> IdStream::skim() {
@@ -125,6 +141,10 @@ Result<void, Error> for_each(IdStream& stream, base::FunctionRef<bool(std::span<
   // NOLINTEND(cppcoreguidelines-pro-type-member-init)
   if (stream.direction() == Direction::kAscending) {
     while (const auto container = CAD_TRY(stream.next())) {
+      if (container->kind == ContainerKind::kArray) {
+        if (!visit_array(*container, ids, visit)) return {};
+        continue;
+      }
       SlotReader reader(*container);
       for (std::size_t n = reader.read(slots); n != 0; n = reader.read(slots)) {
         for (std::size_t i = 0; i < n; ++i)

@@ -57,8 +57,8 @@ class PartitionWriter {
       CAD_TRY(store(segments, Id{}, edit_->emit()));
       return true;
     }
-    if (CAD_TRY(edited(edit_->load_and_insert(home->value, id), segments, *home)) ==
-        Effect::kUnchanged) {
+    if (CAD_TRY(edited(edit_->insert_within(home->value, id, config_.segment_bytes_max), segments,
+                       *home)) == Effect::kUnchanged) {
       return false;
     }
     ShardTally tally(config_.stats);
@@ -72,7 +72,8 @@ class PartitionWriter {
     SegmentCursor segments(*cursor_, base_key, shard);
     const auto home = CAD_TRY(segments.locate(id));
     if (!home) return false;
-    const Effect effect = CAD_TRY(edited(edit_->load_and_remove(home->value, id), segments, *home));
+    const Effect effect = CAD_TRY(
+        edited(edit_->remove_within(home->value, id, config_.segment_bytes_max), segments, *home));
     if (effect == Effect::kUnchanged) return false;
     ShardTally tally(config_.stats);
     CAD_TRY(tally.begin(*writer_, segments, before(*home)));

@@ -132,14 +132,20 @@ std::uint64_t PortableMap::chunk(std::size_t index) const noexcept {
   return std::uint64_t{high_} << kKeyBits | key(index);
 }
 
+std::size_t PortableMap::cardinality_at(std::size_t index) const noexcept {
+  return headers_at_ + index * kHeaderBytes + sizeof(std::uint16_t);
+}
+
+std::size_t PortableMap::offset_at(std::size_t index) const noexcept {
+  return headers_at_ + count_ * kHeaderBytes + index * kOffsetBytes;
+}
+
 std::uint32_t PortableMap::cardinality(std::size_t index) const noexcept {
-  const std::byte* const header = bytes_.data() + headers_at_ + index * kHeaderBytes;
-  return std::uint32_t{load_le<std::uint16_t>(header + sizeof(std::uint16_t))} + 1;
+  return std::uint32_t{load_le<std::uint16_t>(bytes_.data() + cardinality_at(index))} + 1;
 }
 
 std::uint32_t PortableMap::offset(std::size_t index) const noexcept {
-  const std::size_t offsets_at = headers_at_ + count_ * kHeaderBytes;
-  return load_le<std::uint32_t>(bytes_.data() + offsets_at + index * kOffsetBytes);
+  return load_le<std::uint32_t>(bytes_.data() + offset_at(index));
 }
 
 std::size_t PortableMap::lower_bound(std::uint16_t wanted) const noexcept {

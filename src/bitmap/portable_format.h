@@ -66,6 +66,12 @@ class PortableMap {
   // The sum of cardinalities; a walk over the headers.
   [[nodiscard]] std::uint64_t cardinality() const noexcept;
 
+  // Where a container's cardinality less one and, if there are any, its offset are stored, counted from
+  // the cookie.
+  [[nodiscard]] std::size_t cardinality_at(std::size_t index) const noexcept;
+  [[nodiscard]] std::size_t offset_at(std::size_t index) const noexcept;
+  [[nodiscard]] bool has_offsets() const noexcept { return has_offsets_; }
+
  private:
   // Cookie, counts and where things are; bytes_ is all of `from` then.
   [[nodiscard]] base::Result<void, ValueFault> read_front(base::ByteView from);

@@ -26,6 +26,7 @@
 #include "bitmap/portable_format.h"
 #include "bitmap/segment_encode.h"
 #include "bitmap/segment_form.h"
+#include "bitmap/segment_patch.h"
 #include "bitmap/segment_size.h"
 #include "bitmap/segment_view.h"
 
@@ -57,6 +58,7 @@ SegmentEdit::SegmentEdit() = default;
 
 void SegmentEdit::clear() noexcept {
   content_ = Content::kIds;
+  patched_ = {};
   ids_.clear();
   containers_.clear();
   arena_.clear();
@@ -134,6 +136,7 @@ ContainerView SegmentEdit::keep_canonical(const ContainerView& container) {
 
 void SegmentEdit::hold_containers() {
   if (content_ == Content::kContainers) return;
+  CAD_CHECK(content_ == Content::kIds, "a patched value is taken as a whole");
   content_ = Content::kContainers;
   containers_.clear();
   ChunkedIds chunks(ids_);
@@ -196,11 +199,51 @@ Result<Effect, ValueFault> SegmentEdit::load_and_remove(ByteView value, Id id) {
   return remove(id);
 }
 
+Result<Effect, ValueFault> SegmentEdit::insert_within(ByteView value,
+                                                      Id id,
+                                                      std::size_t limit_bytes) {
+  clear();
+  const SegmentView view = CAD_TRY(SegmentView::open(value));
+  if (view.contains(id)) return Effect::kUnchanged;
+  if (CAD_TRY(patch(view, value, id, PatchOp::kInsert, limit_bytes))) return Effect::kChanged;
+  CAD_TRY(load(view));
+  return insert(id);
+}
+
+Result<Effect, ValueFault> SegmentEdit::remove_within(ByteView value,
+                                                      Id id,
+                                                      std::size_t limit_bytes) {
+  clear();
+  const SegmentView view = CAD_TRY(SegmentView::open(value));
+  if (!view.contains(id)) return Effect::kUnchanged;
+  if (CAD_TRY(patch(view, value, id, PatchOp::kRemove, limit_bytes))) return Effect::kChanged;
+  CAD_TRY(load(view));
+  return remove(id);
+}
+
+Result<bool, ValueFault> SegmentEdit::patch(
+    const SegmentView& view, ByteView value, Id id, PatchOp op, std::size_t limit_bytes) {
+  if (emitted_.empty()) emitted_.emplace_back();
+  const auto patch =
+      CAD_TRY(patch_segment(view, value, id, op, limit_bytes, result_, emitted_.front()));
+  if (!patch) return false;
+  emitted_count_ = 1;
+  content_ = Content::kPatched;
+  patched_ = patch->value;
+  chunk_count_ = patch->container_count;
+  loaded_cardinality_ = view.cardinality();
+  cardinality_ = patch->cardinality;
+  size_bytes_ = patched_.size();
+  return true;
+}
+
 Effect SegmentEdit::insert(Id id) {
+  CAD_CHECK(content_ != Content::kPatched, "a patched value is taken as a whole");
   return content_ == Content::kIds ? insert_id(id) : insert_slot_of(id);
 }
 
 Effect SegmentEdit::remove(Id id) {
+  CAD_CHECK(content_ != Content::kPatched, "a patched value is taken as a whole");
   return content_ == Content::kIds ? remove_id(id) : remove_slot_of(id);
 }
 
@@ -429,7 +472,7 @@ Result<void, ValueFault> SegmentEdit::prepend_containers(const SegmentView& left
 // ---- Result ----------------------------------------------------------------------------------
 
 std::size_t SegmentEdit::container_count() const noexcept {
-  return content_ == Content::kIds ? chunk_count_ : containers_.size();
+  return content_ == Content::kContainers ? containers_.size() : chunk_count_;
 }
 
 CutPlan SegmentEdit::plan(std::size_t limit_bytes, const CutHint& hint) {
@@ -447,6 +490,7 @@ CutPlan SegmentEdit::pack(std::size_t limit_bytes) {
 }
 
 CutPlan SegmentEdit::whole() {
+  CAD_CHECK(content_ != Content::kPatched, "a patched value is taken as a whole");
   cut_scratch_.parts.clear();
   cut_scratch_.parts.push_back({.containers = {0, container_count()},
                                 .fence = fence_at(first_chunk()),
@@ -456,10 +500,12 @@ CutPlan SegmentEdit::whole() {
 }
 
 ByteView SegmentEdit::emit() {
+  if (content_ == Content::kPatched) return patched_;
   return emit({0, container_count()});
 }
 
 ByteView SegmentEdit::emit(ContainerSpan span) {
+  CAD_CHECK(content_ != Content::kPatched, "a patched value is taken as a whole");
   CAD_CHECK(span.first < span.last && span.last <= container_count(), "spans come from a plan");
   if (emitted_count_ == emitted_.size()) emitted_.emplace_back();
   ValueBuffer& out = emitted_[emitted_count_++];

@@ -32,6 +32,7 @@
 #include "bitmap/faults.h"
 #include "bitmap/ids.h"
 #include "bitmap/segment_encode.h"
+#include "bitmap/segment_patch.h"
 #include "bitmap/segment_view.h"
 
 namespace cadastre::bitmap {
@@ -66,6 +67,14 @@ class SegmentEdit {
   // load, then the change. kUnchanged leaves nothing to emit.
   [[nodiscard]] Result<Effect, ValueFault> load_and_insert(ByteView value, Id id);
   [[nodiscard]] Result<Effect, ValueFault> load_and_remove(ByteView value, Id id);
+  // The same, cheaper where the result stays within a limit and only one container changes
+  // (segment_patch.h). Until the next load the result can then be asked for as a whole only.
+  [[nodiscard]] Result<Effect, ValueFault> insert_within(ByteView value,
+                                                         Id id,
+                                                         std::size_t limit_bytes);
+  [[nodiscard]] Result<Effect, ValueFault> remove_within(ByteView value,
+                                                         Id id,
+                                                         std::size_t limit_bytes);
   [[nodiscard]] Result<Effect, ValueFault> load_and_merge(ByteView value,
                                                           std::span<const Id> sorted_unique,
                                                           SetOp op);
@@ -103,12 +112,16 @@ class SegmentEdit {
   [[nodiscard]] ByteView emit();
 
  private:
-  // Of the two ways to hold the content: ids is the one for what is stored as form 2 and stays so.
+  // Of the ways to hold the content: ids is the one for what is stored as form 2 and stays so.
   enum class Content : std::uint8_t {
     kIds,
     kContainers,
+    kPatched,  // the result alone
   };
 
+  // Whether one container was changed in the value, which is all there is then.
+  [[nodiscard]] Result<bool, ValueFault> patch(
+      const SegmentView& view, ByteView value, Id id, PatchOp op, std::size_t limit_bytes);
   // Takes over an opened value; clears first.
   [[nodiscard]] Result<void, ValueFault> load(const SegmentView& view);
   [[nodiscard]] Result<void, ValueFault> gather(const SegmentView& view);
@@ -145,8 +158,9 @@ class SegmentEdit {
 
   Content content_ = Content::kIds;
   std::vector<Id> ids_;                    // kIds: all of them; else scratch
-  std::size_t chunk_count_ = 0;            // kIds: distinct chunks
+  std::size_t chunk_count_ = 0;            // kIds, kPatched: distinct chunks
   std::vector<ContainerView> containers_;  // kContainers: all of them, ascending
+  ByteView patched_;                       // kPatched: the value
   std::uint64_t cardinality_ = 0;
   std::uint64_t loaded_cardinality_ = 0;
   std::size_t size_bytes_ = 0;

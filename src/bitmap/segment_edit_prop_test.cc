@@ -71,8 +71,15 @@ void change_one(SegmentEdit& edit, Pair& pair) {
     RC_ASSERT((is_insert ? edit.insert(Id{id}) : edit.remove(Id{id})) == wanted);
     return;
   }
-  const auto effect = is_insert ? edit.load_and_insert(pair.value, Id{id})
-                                : edit.load_and_remove(pair.value, Id{id});
+  const auto effect = [&] {
+    if (dice(2) == 0) {
+      return is_insert ? edit.load_and_insert(pair.value, Id{id})
+                       : edit.load_and_remove(pair.value, Id{id});
+    }
+    const std::size_t limit = dice(4) == 0 ? pair.value.size() : std::size_t{1} << 20;
+    return is_insert ? edit.insert_within(pair.value, Id{id}, limit)
+                     : edit.remove_within(pair.value, Id{id}, limit);
+  }();
   RC_ASSERT(effect.has_value());
   RC_ASSERT(*effect == wanted);
 }

@@ -52,6 +52,8 @@ concept SegmentEditing = requires(Edit& edit,
   { edit.load(value) } -> std::same_as<base::Result<void, ValueFault>>;
   { edit.load_and_insert(value, id) } -> std::same_as<base::Result<Effect, ValueFault>>;
   { edit.load_and_remove(value, id) } -> std::same_as<base::Result<Effect, ValueFault>>;
+  { edit.insert_within(value, id, limit_bytes) } -> std::same_as<base::Result<Effect, ValueFault>>;
+  { edit.remove_within(value, id, limit_bytes) } -> std::same_as<base::Result<Effect, ValueFault>>;
   { edit.load_and_merge(value, ids, op) } -> std::same_as<base::Result<Effect, ValueFault>>;
   { edit.load_and_merge(value, range, op) } -> std::same_as<base::Result<Effect, ValueFault>>;
   { edit.insert(id) } -> std::same_as<Effect>;

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "bitmap/container.h"
 #include "bitmap/container_bytes.h"
+#include "bitmap/ids.h"
 #include "bitmap/limits.h"
 
 namespace cadastre::bitmap {
@@ -71,6 +72,15 @@ bool ascends_portable(ByteView array) noexcept {
   return finish_ascends(array, 1);
 }
 
+void finish_widen(ByteView array, Id first, std::size_t i, Id* out) noexcept {
+  for (; i < slots_in(array); ++i)
+    out[i] = Id{first.value() | slot_at(array, i)};
+}
+
+void widen_portable(ByteView array, Id first, Id* out) noexcept {
+  finish_widen(array, first, 0, out);
+}
+
 std::uint32_t count_common_bits_portable(ByteView a, ByteView b) noexcept {
   ContainerBuffer both;
   for (std::size_t i = 0; i < kBitsetWords; ++i)
@@ -79,7 +89,7 @@ std::uint32_t count_common_bits_portable(ByteView a, ByteView b) noexcept {
 }
 
 constexpr SlotKernels kPortable{count_common_portable, keep_common_portable, ascends_portable,
-                                count_common_bits_portable};
+                                widen_portable, count_common_bits_portable};
 
 #if defined(__x86_64__)
 
@@ -186,6 +196,24 @@ CAD_AVX2 bool ascends_avx2(ByteView array) noexcept {
   return _mm256_testz_si256(wrong, wrong) != 0 && finish_ascends(array, i);
 }
 
+CAD_AVX2 void widen_avx2(ByteView array, Id first, Id* out) noexcept {
+  static_assert(sizeof(Id) == sizeof(std::uint64_t), "ids are stored as such");
+  constexpr std::size_t kVectorIds = 4;
+  const __m256i base = _mm256_set1_epi64x(static_cast<long long>(first.value()));
+  std::size_t i = 0;
+  for (; i + kBlockSlots <= slots_in(array); i += kBlockSlots) {
+    const __m128i block = load_block(array, i);
+    const __m256i low = _mm256_cvtepu16_epi64(block);
+    const __m256i high = _mm256_cvtepu16_epi64(_mm_unpackhi_epi64(block, block));
+    // NOLINTBEGIN(cppcoreguidelines-pro-type-reinterpret-cast): what the instructions take
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_or_si256(low, base));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i + kVectorIds),
+                        _mm256_or_si256(high, base));
+    // NOLINTEND(cppcoreguidelines-pro-type-reinterpret-cast)
+  }
+  finish_widen(array, first, i, out);
+}
+
 // Bits of each half byte by a table, summed over each half of a container before they overflow.
 CAD_AVX2 std::uint32_t count_common_bits_avx2(ByteView a, ByteView b) noexcept {
   const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,  //
@@ -214,7 +242,7 @@ CAD_AVX2 std::uint32_t count_common_bits_avx2(ByteView a, ByteView b) noexcept {
   return static_cast<std::uint32_t>(_mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1));
 }
 
-constexpr SlotKernels kAvx2{count_common_avx2, keep_common_avx2, ascends_avx2,
+constexpr SlotKernels kAvx2{count_common_avx2, keep_common_avx2, ascends_avx2, widen_avx2,
                             count_common_bits_avx2};
 
 const SlotKernels& choose() noexcept {

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "bitmap/container.h"
+#include "bitmap/ids.h"
 
 namespace cadastre::bitmap {
 
@@ -23,6 +24,8 @@ struct SlotKernels {
   std::size_t (*keep_common)(ByteView a, ByteView b, ContainerBuffer& out) noexcept;
   // Whether each slot is greater than the one before.
   bool (*ascends)(ByteView array) noexcept;
+  // The ids of an array's slots in the chunk that begins with `first`; `out` has room for them.
+  void (*widen)(ByteView array, Id first, Id* out) noexcept;
   // How many bits two bitsets share.
   std::uint32_t (*count_common_bits)(ByteView a, ByteView b) noexcept;
 };

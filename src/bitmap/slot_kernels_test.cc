@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "bitmap/container.h"
+#include "bitmap/ids.h"
 #include "bitmap/limits.h"
 #include "bitmap/table_model_testing.h"
 
@@ -73,6 +74,21 @@ TEST(SlotKernels, FindThemInFullArrays) {
     even[i] = static_cast<std::uint16_t>(2 * i);
   expect_common(slot_kernels(), even, even);
   expect_common(slot_kernels(), even, {0, 1, 8190});
+}
+
+TEST(SlotKernels, WidenSlots) {
+  IdDice dice(17);
+  const Id first{0xffff'ffff'ffff'0000};
+  for (std::size_t count = 0; count < 60; ++count) {
+    const Slots slots = any_slots(dice, count);
+    const StoredSlots stored(slots);
+    for (const SlotKernels* const kernels : {&slot_kernels(), &portable_slot_kernels()}) {
+      std::vector<Id> ids(slots.size());
+      kernels->widen(stored.view(), first, ids.data());
+      for (std::size_t i = 0; i < slots.size(); ++i)
+        ASSERT_EQ(ids[i], Id{first.value() + slots[i]});
+    }
+  }
 }
 
 // One slot out of order is seen wherever it is.

@@ -18,12 +18,14 @@ enum class Durability : std::uint8_t {
 };
 
 // How changed pages reach the file.
+//
+// Through the map a random change costs about half, as long as commits are not synced: those that are
+// cost more. A wild pointer of this process can then damage the store. The whole map gets its room on
+// the device when the store is opened and when it grows, so that no page which is touched later finds
+// the device full (SIGBUS): choose map_bytes by the data.
 enum class Writes : std::uint8_t {
-  kByCall,      // By write calls: the file grows as data does, and a full device is an error.
-  kThroughMap,  // Stored into the map: about half the work of a random change. A wild pointer of this
-                // process can then damage the store. The whole map gets its room on the device when
-      // the store is opened and when it grows, so choose map_bytes by the data; no page that
-      // is touched later can find the device full (SIGBUS).
+  kByCall,  // The file grows as data does, and a full device is an error.
+  kThroughMap,
 };
 
 enum class Access : std::uint8_t {
