@@ -229,7 +229,13 @@ class PartitionWriter {
                                                const std::optional<SegmentBefore>& old,
                                                bool grows_at_end,
                                                ShardTally& tally) {
-    return store_parts(segments, old, edit_->pack(bulk_limit(grows_at_end)), tally);
+    if (!fits(edit_->size_bytes())) {
+      return store_parts(segments, old, edit_->pack(bulk_limit(grows_at_end)), tally);
+    }
+    const ByteView value = edit_->emit();
+    if (old) tally.removed(*old);
+    tally.added(edit_->cardinality(), value.size());
+    return store(segments, old ? old->fence : Id{}, value);
   }
 
   // How large the pieces may be. They are full where the set grows at its end. Elsewhere they leave room
@@ -238,7 +244,7 @@ class PartitionWriter {
   [[nodiscard]] std::size_t bulk_limit(bool grows_at_end) const noexcept {
     const std::size_t most = config_.segment_bytes_max;
     const std::size_t size = edit_->size_bytes();
-    if (grows_at_end || fits(size)) return most;
+    if (grows_at_end) return most;
     const std::size_t fill = most * fill_percent_ / kBulkFillPercentMost;
     const std::size_t share = size / ((size + fill - 1) / fill);
     return std::min(most, share + share / kShareSlack);
@@ -338,6 +344,16 @@ class PartitionWriter {
 
   // ---- Many ids -----------------------------------------------------------------------------
 
+  // Batches of random ids are smaller than tables: most segments get one id of them.
+  [[nodiscard]] Result<Effect, ValueFault> merge_into(ByteView value,
+                                                      std::span<const Id> run,
+                                                      SetOp op) {
+    const std::size_t limit = config_.segment_bytes_max;
+    if (run.size() == 1 && op == SetOp::kAdd) return edit_->insert_within(value, run[0], limit);
+    if (run.size() == 1 && op == SetOp::kRemove) return edit_->remove_within(value, run[0], limit);
+    return edit_->load_and_merge(value, run, op);
+  }
+
   [[nodiscard]] Result<std::uint64_t, Error> merge_run(SegmentCursor& segments,
                                                        const std::optional<StoredSegment>& home,
                                                        bool is_last,
@@ -349,7 +365,7 @@ class PartitionWriter {
     if (home) {
       const auto view = View::open(home->value, ReadCheck::kStructure);
       grows_at_end = is_last && view && view->max() < run.front();
-      effect = CAD_TRY(edited(edit_->load_and_merge(home->value, run, op), segments, *home));
+      effect = CAD_TRY(edited(merge_into(home->value, run, op), segments, *home));
     } else {
       edit_->clear();
       effect = edit_->merge(run, op);
