@@ -375,6 +375,11 @@ TEST(PartitionRules, ManyIdsLeaveRoomUnlessTheyExtendTheSet) {
   shard.insert(1'000'000);
   shard.insert_from(1'000, 300);
   EXPECT_EQ(shard.segments(), (FixedSegments{{0, 106}, {1'105, 106}, {1'211, 90}}));
+  FixedShard fewer;  // Two pieces would hold them, but would leave no room.
+  fewer.insert(0);
+  fewer.insert(1'000'000);
+  fewer.insert_from(1'000, 248);
+  EXPECT_EQ(fewer.segments(), (FixedSegments{{0, 88}, {1'087, 88}, {1'175, 74}}));
   shard.insert_from(2'000'000, 300);
   EXPECT_EQ(shard.segments(), (FixedSegments{{0, 106},
                                              {1'105, 106},
