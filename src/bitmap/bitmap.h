@@ -115,8 +115,8 @@ class Bitmap::Iterator {
 
   static constexpr std::size_t kBlockIds = 64;
 
-  Place at_{};
-  Place end_{};
+  Place at_ = {};
+  Place end_ = {};
   std::array<std::uint32_t, kBlockIds> block_{};  // lower halves
   std::size_t next_ = 0;
   std::size_t count_ = 0;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/bytes.h"
 #include "base/endian.h"
 #include "base/result.h"
 #include "bitmap/faults.h"

@@ -1,9 +1,7 @@
 #include "bitmap/bucket_range.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 

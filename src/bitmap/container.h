@@ -42,7 +42,7 @@ struct ContainerView {
   std::uint64_t chunk = 0;
   std::uint32_t cardinality = 0;
   ContainerKind kind = ContainerKind::kArray;
-  ByteView bytes{};
+  ByteView bytes = {};
 };
 
 // Room for any container. Not cleared: clearing costs as much as reading one.

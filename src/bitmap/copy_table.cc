@@ -1,7 +1,6 @@
 #include "bitmap/copy_table.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "bitmap/config.h"
 #include "bitmap/descriptor.h"
 #include "bitmap/error.h"
-#include "bitmap/faults.h"
 #include "bitmap/ids.h"
 #include "bitmap/key_codec.h"
 #include "bitmap/key_cursor.h"

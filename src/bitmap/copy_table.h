@@ -29,7 +29,7 @@
 namespace cadastre::bitmap {
 
 struct CopyOptions {
-  std::optional<Config> settings{};  // of the target; those of the source if there are none
+  std::optional<Config> settings = {};  // of the target; those of the source if there are none
   std::size_t budget_bytes = std::size_t{64} << 20;  // what one call reads, about
 };
 
@@ -45,9 +45,9 @@ struct CopyCursor {
 };
 
 struct CopyReport {
-  std::uint64_t keys = 0;            // that this call came to the end of
-  std::uint64_t bytes = 0;           // values read
-  std::optional<CopyCursor> next{};  // none: all is there
+  std::uint64_t keys = 0;               // that this call came to the end of
+  std::uint64_t bytes = 0;              // values read
+  std::optional<CopyCursor> next = {};  // none: all is there
 };
 
 // kTableExists if the target has any record and this is the first call; kBadCopyCursor if it is a later

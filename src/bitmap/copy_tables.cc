@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -44,33 +45,33 @@ Result<std::vector<std::string>, Error> find_conflicts(kv::Store& target,
   return conflicts;
 }
 
-Result<void, Error> copy_one(kv::Reader& from,
-                             kv::Store& target,
-                             const std::string& table,
-                             const CopyOptions& options,
-                             TablesCopy& sum) {
+Result<CopyReport, Error> copy_one(kv::Reader& from,
+                                   kv::Store& target,
+                                   const std::string& table,
+                                   const CopyOptions& options) {
   const kv::SpaceId space = CAD_TRY(stored(target.open_space(table)));
   GroupCommit commits(target);
-  CopyReport report;
+  CopyReport sum;
   do {
-    const std::optional<CopyCursor> at = report.next;
+    const std::optional<CopyCursor> at = sum.next;
+    CopyReport report;
     CAD_TRY(commits.run([&](kv::WriteTransaction& txn) -> Result<void, Error> {
       report = CAD_TRY(copy_table(from, txn.writer(space), options, at));
       return {};
     }));
     sum.keys += report.keys;
     sum.bytes += report.bytes;
-  } while (report.next);
-  sum.tables += 1;
-  return {};
+    sum.next = std::move(report.next);
+  } while (sum.next);
+  return sum;
 }
 
 }  // namespace
 
-Result<TablesCopy, Error> copy_tables(kv::Store& source,
-                                      kv::Store& target,
-                                      std::span<const std::string> tables,
-                                      const CopyOptions& options) {
+base::Result<TablesCopy, Error> copy_tables(kv::Store& source,
+                                            kv::Store& target,
+                                            std::span<const std::string> tables,
+                                            const CopyOptions& options) {
   CAD_CHECK(&source != &target, "a store that grows waits for its readers, and this is one");
   const auto snapshot = CAD_TRY(stored(source.begin_read()));
   std::vector<kv::SpaceId> spaces;
@@ -79,8 +80,13 @@ Result<TablesCopy, Error> copy_tables(kv::Store& source,
   TablesCopy sum;
   sum.conflicts = CAD_TRY(find_conflicts(target, tables));
   if (!sum.conflicts.empty()) return sum;
-  for (std::size_t i = 0; i < tables.size(); ++i)
-    CAD_TRY(copy_one(snapshot->reader(spaces[i]), target, tables[i], options, sum));
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const CopyReport copied =
+        CAD_TRY(copy_one(snapshot->reader(spaces[i]), target, tables[i], options));
+    sum.tables += 1;
+    sum.keys += copied.keys;
+    sum.bytes += copied.bytes;
+  }
   return sum;
 }
 

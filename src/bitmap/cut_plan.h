@@ -36,7 +36,7 @@ enum class SegmentPlace : std::uint8_t {
 // What makes an uneven cut right: ids that ascend or descend leave full segments behind.
 struct CutHint {
   SegmentPlace place = SegmentPlace::kMiddle;
-  std::optional<std::uint64_t> inserted_chunk{};  // of the one id that was added
+  std::optional<std::uint64_t> inserted_chunk = {};  // of the one id that was added
 };
 
 // One segment to be written.

@@ -46,19 +46,7 @@ class RolledImport {
     const auto cursor = CAD_TRY(passed_on(stored(source_.cursor())));
     auto entry = CAD_TRY(passed_on(stored(cursor->seek_ceiling(start()))));
     for (; entry; entry = CAD_TRY(passed_on(stored(cursor->next())))) {
-      const auto key = decode_key(entry->key);
-      if (!key) return base::fail(at_fault(RolledFault::kForeignRecord, entry->key));
-      if (const auto* const head = std::get_if<StatsKey>(&*key)) {
-        CAD_TRY(enter_shard(head->base_key, head->shard));
-        continue;
-      }
-      const auto* const segment = std::get_if<RolledSegmentKey>(&*key);
-      if (segment == nullptr) {
-        return base::fail(at_fault(RolledFault::kForeignRecord, entry->key));
-      }
-      CAD_TRY(enter_shard(segment->base_key, segment->shard));
-      if (report_.bytes >= options_.budget_bytes) return stop();
-      CAD_TRY(take(*segment, *entry));
+      if (!CAD_TRY(pass(*entry))) return stop();
     }
     CAD_TRY(leave_shard());
     CAD_TRY(hand_over());
@@ -77,6 +65,22 @@ class RolledImport {
     const ImportCursor& from = *options_.from;
     at_ = Place{from.base_key, from.shard, from.segment};
     return rolled_segment_key(from.base_key, from.shard, from.segment);
+  }
+
+  // False if the record is for the next call.
+  Result<bool, ImportError> pass(const kv::EntryView& entry) {
+    const auto key = decode_key(entry.key);
+    if (!key) return base::fail(at_fault(RolledFault::kForeignRecord, entry.key));
+    if (const auto* const head = std::get_if<StatsKey>(&*key)) {
+      CAD_TRY(enter_shard(head->base_key, head->shard));
+      return true;
+    }
+    const auto* const segment = std::get_if<RolledSegmentKey>(&*key);
+    if (segment == nullptr) return base::fail(at_fault(RolledFault::kForeignRecord, entry.key));
+    CAD_TRY(enter_shard(segment->base_key, segment->shard));
+    if (report_.bytes >= options_.budget_bytes) return false;
+    CAD_TRY(take(*segment, entry));
+    return true;
   }
 
   Result<void, ImportError> enter_shard(ByteView base_key, Shard shard) {

@@ -52,15 +52,15 @@ struct ImportCursor {
 struct ImportOptions {
   AcceptGaps gaps = AcceptGaps::kNo;
   std::size_t budget_bytes = std::size_t{64} << 20;  // what one call reads, about
-  std::optional<ImportCursor> from{};
+  std::optional<ImportCursor> from = {};
 };
 
 struct ImportReport {
   std::uint64_t segments = 0;
-  std::uint64_t bytes = 0;             // values read
-  std::uint64_t added = 0;             // ids that the table did not have
-  std::uint64_t gaps = 0;              // numbers that were missing, and heads that differed
-  std::optional<ImportCursor> next{};  // none: all is there
+  std::uint64_t bytes = 0;                // values read
+  std::uint64_t added = 0;                // ids that the table did not have
+  std::uint64_t gaps = 0;                 // numbers that were missing, and heads that differed
+  std::optional<ImportCursor> next = {};  // none: all is there
 };
 
 // What is wrong with the source.

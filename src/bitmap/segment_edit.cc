@@ -225,7 +225,7 @@ Result<bool, ValueFault> SegmentEdit::patch(
     const SegmentView& view, ByteView value, Id id, PatchOp op, std::size_t limit_bytes) {
   if (emitted_.empty()) emitted_.emplace_back();
   const auto patch =
-      CAD_TRY(patch_segment(view, value, id, op, limit_bytes, result_, emitted_.front()));
+      CAD_TRY(patch_segment({view, value, id, op, limit_bytes}, {result_, emitted_.front()}));
   if (!patch) return false;
   emitted_count_ = 1;
   content_ = Content::kPatched;

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 
-#include "base/bytes.h"
 #include "base/endian.h"
 #include "base/result.h"
 #include "bitmap/container.h"
@@ -29,46 +28,64 @@ constexpr unsigned kHighShift = 32;
 // Of a value that has one bitmap, where that one begins.
 constexpr std::size_t kOnlyMapAt = kFormBytes + kMapCountBytes + kMapHighBytes;
 
-bool has_one_map(const SegmentView& view) noexcept {
-  return view.portable().last_at() == PortableMaps::first_at();
+// A container of the value's only bitmap, and what becomes of it.
+struct Change {
+  PortableMap map;
+  std::size_t index = 0;
+  std::size_t at = 0;  // where the container begins, counted from the cookie
+  ContainerView before;
+  ContainerView after;
+
+  [[nodiscard]] bool is_first() const noexcept { return index == 0; }
+  [[nodiscard]] bool is_last() const noexcept { return index + 1 == map.count(); }
+};
+
+// The container of the id's chunk, if there is one that can be changed where it lies.
+std::optional<Change> find_container(const SegmentView& view, Id id) noexcept {
+  if (view.form() != SegmentForm::kPortable || !view.is_sealed()) return std::nullopt;
+  if (view.portable().last_at() != PortableMaps::first_at()) return std::nullopt;
+  Change change;
+  change.map = view.portable().map_at(PortableMaps::first_at());
+  if (change.map.high() != id.value() >> kHighShift) return std::nullopt;
+  const auto key = static_cast<std::uint16_t>(chunk_of(id));
+  change.index = change.map.lower_bound(key);
+  if (change.index == change.map.count() || change.map.key(change.index) != key) {
+    return std::nullopt;
+  }
+  change.at = change.map.container_at(change.index);
+  change.before = change.map.container(change.index, change.at);
+  return change;
 }
 
 // Whether form 2 would hold the changed set in no more bytes (B-13).
 bool is_packed_after(const SegmentView& view,
-                     const PortableMap& map,
-                     std::size_t index,
-                     const ContainerView& changed,
+                     const Change& change,
                      std::uint64_t cardinality,
                      std::size_t portable_bytes) noexcept {
   if (cardinality > kPackedIdsMax) return false;
-  const Id first = index == 0 ? id_at(changed.chunk, min_slot(changed)) : view.min();
-  const Id last = index + 1 == map.count() ? id_at(changed.chunk, max_slot(changed)) : view.max();
+  const ContainerView& after = change.after;
+  const Id first = change.is_first() ? id_at(after.chunk, min_slot(after)) : view.min();
+  const Id last = change.is_last() ? id_at(after.chunk, max_slot(after)) : view.max();
   return packed_bytes(cardinality, first, last) <= portable_bytes;
 }
 
-// The value with the bytes of container `index`, which begin at `at`, replaced.
-ByteView compose(ByteView value,
-                 const PortableMap& map,
-                 std::size_t index,
-                 std::size_t at,
-                 std::size_t old_bytes,
-                 const ContainerView& changed,
-                 ValueBuffer& buffer) {
-  const std::size_t size = value.size() - old_bytes + changed.bytes.size();
-  const std::span<std::byte> out = buffer.take(size);
-  const std::size_t behind = at + old_bytes;
+// The value with the container's bytes replaced, and what the front says of it and of those behind.
+ByteView compose(ByteView value, const Change& change, std::span<std::byte> out) noexcept {
+  const ByteView after = change.after.bytes;
+  const std::size_t at = kOnlyMapAt + change.at;
+  const std::size_t behind = at + change.before.bytes.size();
   std::memcpy(out.data(), value.data(), at);
-  std::memcpy(out.data() + at, changed.bytes.data(), changed.bytes.size());
-  std::memcpy(out.data() + at + changed.bytes.size(), value.data() + behind,
+  std::memcpy(out.data() + at, after.data(), after.size());
+  std::memcpy(out.data() + at + after.size(), value.data() + behind,
               value.size() - kChecksumBytes - behind);
   std::byte* const front = out.data() + kOnlyMapAt;
-  base::store_le(front + map.cardinality_at(index),
-                 static_cast<std::uint16_t>(changed.cardinality - 1));
+  base::store_le(front + change.map.cardinality_at(change.index),
+                 static_cast<std::uint16_t>(change.after.cardinality - 1));
   // Unsigned arithmetic wraps where the container has become smaller.
-  const auto moved = static_cast<std::uint32_t>(changed.bytes.size() - old_bytes);
-  if (map.has_offsets() && moved != 0) {
-    for (std::size_t i = index + 1; i < map.count(); ++i) {
-      std::byte* const offset = front + map.offset_at(i);
+  const auto moved = static_cast<std::uint32_t>(after.size() - change.before.bytes.size());
+  if (change.map.has_offsets() && moved != 0) {
+    for (std::size_t i = change.index + 1; i < change.map.count(); ++i) {
+      std::byte* const offset = front + change.map.offset_at(i);
       base::store_le(offset, base::load_le<std::uint32_t>(offset) + moved);
     }
   }
@@ -78,40 +95,26 @@ ByteView compose(ByteView value,
 
 }  // namespace
 
-Result<std::optional<SegmentPatch>, ValueFault> patch_segment(const SegmentView& view,
-                                                              ByteView value,
-                                                              Id id,
-                                                              PatchOp op,
-                                                              std::size_t limit_bytes,
-                                                              ContainerBuffer& changed_bytes,
-                                                              ValueBuffer& out) {
-  if (view.form() != SegmentForm::kPortable || !view.is_sealed() || !has_one_map(view)) {
-    return std::nullopt;
-  }
-  const PortableMap map = view.portable().map_at(PortableMaps::first_at());
-  if (map.high() != id.value() >> kHighShift) return std::nullopt;
-  const auto key = static_cast<std::uint16_t>(chunk_of(id));
-  const std::size_t index = map.lower_bound(key);
-  if (index == map.count() || map.key(index) != key) return std::nullopt;
-  const std::size_t at = map.container_at(index);
-  const ContainerView container = map.container(index, at);
-  if (op == PatchOp::kRemove && container.cardinality == 1) return std::nullopt;
-
-  CAD_TRY(validate(container));
-  const ContainerView changed = op == PatchOp::kInsert
-                                    ? insert_slot(container, slot_of(id), changed_bytes)
-                                    : remove_slot(container, slot_of(id), changed_bytes);
-  if (changed.kind != container.kind) return std::nullopt;
-  const std::size_t size = value.size() - container.bytes.size() + changed.bytes.size();
-  if (size > limit_bytes) return std::nullopt;
+Result<std::optional<SegmentPatch>, ValueFault> patch_segment(const PatchRequest& request,
+                                                              const PatchBuffers& buffers) {
+  auto change = find_container(request.view, request.id);
+  if (!change) return std::nullopt;
+  const ContainerView& before = change->before;
+  if (request.op == PatchOp::kRemove && before.cardinality == 1) return std::nullopt;
+  CAD_TRY(validate(before));
+  change->after = request.op == PatchOp::kInsert
+                      ? insert_slot(before, slot_of(request.id), buffers.changed)
+                      : remove_slot(before, slot_of(request.id), buffers.changed);
+  if (change->after.kind != before.kind) return std::nullopt;
+  const std::size_t size = request.value.size() - before.bytes.size() + change->after.bytes.size();
+  if (size > request.limit_bytes) return std::nullopt;
   const std::uint64_t cardinality =
-      view.cardinality() - container.cardinality + changed.cardinality;
-  if (is_packed_after(view, map, index, changed, cardinality, size - kFormBytes - kChecksumBytes)) {
+      request.view.cardinality() - before.cardinality + change->after.cardinality;
+  if (is_packed_after(request.view, *change, cardinality, size - kFormBytes - kChecksumBytes)) {
     return std::nullopt;
   }
-  return SegmentPatch{
-      compose(value, map, index, kOnlyMapAt + at, container.bytes.size(), changed, out),
-      cardinality, map.count()};
+  return SegmentPatch{compose(request.value, *change, buffers.out.take(size)), cardinality,
+                      change->map.count()};
 }
 
 }  // namespace cadastre::bitmap

@@ -26,8 +26,22 @@ enum class PatchOp : std::uint8_t {
   kRemove,
 };
 
+struct PatchRequest {
+  const SegmentView& view;
+  ByteView value;  // what the view was opened on, checksum included
+  Id id;
+  PatchOp op;
+  std::size_t limit_bytes;
+};
+
+// Reused from patch to patch.
+struct PatchBuffers {
+  ContainerBuffer& changed;
+  ValueBuffer& out;
+};
+
 struct SegmentPatch {
-  base::ByteView value;  // canonical, sealed; in the buffer
+  ByteView value;  // canonical, sealed; in the buffer
   std::uint64_t cardinality = 0;
   std::size_t container_count = 0;
 };
@@ -35,14 +49,7 @@ struct SegmentPatch {
 // Nothing if the value has to be edited as a whole: it is not sealed, of form 2 or becomes so, has
 // several 32-bit bitmaps, the chunk comes or goes, its container changes kind, or the result exceeds the
 // limit. Only the container that changes is validated: the others stay as they were sealed (B-28).
-// `value` is what `view` was opened on, checksum included.
 [[nodiscard]] Result<std::optional<SegmentPatch>, ValueFault> patch_segment(
-    const SegmentView& view,
-    ByteView value,
-    Id id,
-    PatchOp op,
-    std::size_t limit_bytes,
-    ContainerBuffer& changed,
-    ValueBuffer& out);
+    const PatchRequest& request, const PatchBuffers& buffers);
 
 }  // namespace cadastre::bitmap

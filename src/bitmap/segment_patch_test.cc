@@ -40,7 +40,8 @@ base::Bytes three_arrays() {
 Result<std::optional<SegmentPatch>, ValueFault> patch(
     ByteView value, Id id, PatchOp op, std::size_t limit_bytes, ValueBuffer& out) {
   ContainerBuffer changed;
-  return patch_segment(SegmentView::open(value).value(), value, id, op, limit_bytes, changed, out);
+  const SegmentView view = SegmentView::open(value).value();
+  return patch_segment({view, value, id, op, limit_bytes}, {changed, out});
 }
 
 bool is_patched(ByteView value, std::uint64_t id, PatchOp op, std::size_t limit_bytes = kNoLimit) {

@@ -8,7 +8,6 @@
 #include <immintrin.h>
 #endif
 
-#include "base/bytes.h"
 #include "bitmap/container.h"
 #include "bitmap/container_bytes.h"
 #include "bitmap/ids.h"
@@ -199,7 +198,7 @@ CAD_AVX2 bool ascends_avx2(ByteView array) noexcept {
 CAD_AVX2 void widen_avx2(ByteView array, Id first, Id* out) noexcept {
   static_assert(sizeof(Id) == sizeof(std::uint64_t), "ids are stored as such");
   constexpr std::size_t kVectorIds = 4;
-  const __m256i base = _mm256_set1_epi64x(static_cast<long long>(first.value()));
+  const __m256i base = _mm256_set1_epi64x(static_cast<std::int64_t>(first.value()));
   std::size_t i = 0;
   for (; i + kBlockSlots <= slots_in(array); i += kBlockSlots) {
     const __m128i block = load_block(array, i);
