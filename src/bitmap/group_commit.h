@@ -3,8 +3,9 @@
 // A caller whose change finds no other at work carries it out at once; changes that arrive meanwhile
 // wait, and the next one to go takes all of them into one transaction. Those whom the last commit has
 // answered are likely to come back: where there were several, the next leader lets them run for a moment
-// first. So a lone caller waits for nobody, and eight callers share the cost of a flush. A change that fails takes nobody with it: the
-// transaction is given up and each of its changes runs again in one of its own.
+// first. So a lone caller waits for nobody, and eight callers share the cost of a flush. A change that
+// fails takes nobody with it: the transaction is given up and each of its changes runs again in one of
+// its own.
 //
 // A change may run more than once, and only its last run counts. It runs in the thread of some caller.
 

@@ -363,8 +363,10 @@ class PartitionWriter {
     bool grows_at_end = is_last;
     Effect effect = Effect::kChanged;
     if (home) {
-      const auto view = View::open(home->value, ReadCheck::kStructure);
-      grows_at_end = is_last && view && view->max() < run.front();
+      if (is_last) {
+        const auto view = View::open(home->value, ReadCheck::kStructure);
+        grows_at_end = view && view->max() < run.front();
+      }
       effect = CAD_TRY(edited(merge_into(home->value, run, op), segments, *home));
     } else {
       edit_->clear();

@@ -184,19 +184,11 @@ Effect SegmentEdit::effect_since(std::uint64_t cardinality) const noexcept {
 // ---- One id ----------------------------------------------------------------------------------
 
 Result<Effect, ValueFault> SegmentEdit::load_and_insert(ByteView value, Id id) {
-  clear();
-  const SegmentView view = CAD_TRY(SegmentView::open(value));
-  if (view.contains(id)) return Effect::kUnchanged;
-  CAD_TRY(load(view));
-  return insert(id);
+  return insert_within(value, id, 0);
 }
 
 Result<Effect, ValueFault> SegmentEdit::load_and_remove(ByteView value, Id id) {
-  clear();
-  const SegmentView view = CAD_TRY(SegmentView::open(value));
-  if (!view.contains(id)) return Effect::kUnchanged;
-  CAD_TRY(load(view));
-  return remove(id);
+  return remove_within(value, id, 0);
 }
 
 Result<Effect, ValueFault> SegmentEdit::insert_within(ByteView value,
@@ -223,6 +215,7 @@ Result<Effect, ValueFault> SegmentEdit::remove_within(ByteView value,
 
 Result<bool, ValueFault> SegmentEdit::patch(
     const SegmentView& view, ByteView value, Id id, PatchOp op, std::size_t limit_bytes) {
+  if (limit_bytes == 0) return false;  // No value is that short.
   if (emitted_.empty()) emitted_.emplace_back();
   const auto patch =
       CAD_TRY(patch_segment({view, value, id, op, limit_bytes}, {result_, emitted_.front()}));
