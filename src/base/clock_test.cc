@@ -29,6 +29,24 @@ TEST(ManualClock, StartsAtTheEpochAndCanBeSetBack) {
   EXPECT_EQ(clock.now(), Instant{seconds(3)});
 }
 
+TEST(ManualClock, ElapsedTimeStandsWhereWallTimeIsSetBack) {
+  ManualClock clock;
+  clock.advance(seconds(5));
+  clock.advance(-seconds(2));
+  clock.set(Instant{});
+  EXPECT_EQ(clock.elapsed(), seconds(5));
+}
+
+TEST(SystemClock, ElapsedTimeNeverGoesBack) {
+  const SystemClock clock;
+  Elapsed before = clock.elapsed();
+  for (int reading = 0; reading < 1000; ++reading) {
+    const Elapsed after = clock.elapsed();
+    EXPECT_LE(before, after);
+    before = after;
+  }
+}
+
 TEST(ManualClock, LosesNoTurnOfManyThreads) {
   ManualClock clock;
   run_in_threads(4, [&](int) {

@@ -14,6 +14,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -76,6 +77,12 @@ class CondVar {
   void wait(Mutex& mutex) CAD_REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     changed_.wait(lock);
+    lock.release();
+  }
+  // The same, for so long at most.
+  void wait_for(Mutex& mutex, std::chrono::nanoseconds limit) CAD_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    changed_.wait_for(lock, limit);
     lock.release();
   }
   void notify_one() noexcept { changed_.notify_one(); }

@@ -114,5 +114,12 @@ TEST(CondVar, NotifyOneWakesAWaiterForEachUnit) {
   EXPECT_EQ(semaphore.units(), 0);
 }
 
+TEST(CondVar, AWaitWithALimitEndsWithoutANotification) {
+  Mutex mutex;
+  CondVar never;
+  const MutexLock lock(mutex);
+  never.wait_for(mutex, std::chrono::milliseconds(1));  // Returns: that is the test.
+}
+
 }  // namespace
 }  // namespace cadastre::base

@@ -24,7 +24,6 @@
 #include "kv/error.h"
 #include "kv/kv.h"
 #include "kv/limits.h"
-#include "kv/lmdb/directory_lock.h"
 #include "kv/lmdb/lmdb_error.h"
 #include "kv/lmdb/lmdb_options.h"
 #include "kv/lmdb/lmdb_read.h"
@@ -61,6 +60,16 @@ Result<void, Error> make_directory(const std::string& directory) {
   std::filesystem::create_directories(directory, error);
   if (error) return base::fail(to_error(error.value()));
   return {};
+}
+
+Result<base::DirectoryLock, Error> lock_directory(const std::string& directory, Access access) {
+  auto lock = base::DirectoryLock::acquire(
+      directory + "/LOCK",
+      access == Access::kReadOnly ? base::LockKind::kReader : base::LockKind::kWriter);
+  if (lock) return std::move(*lock);
+  const base::LockRefused& refused = lock.error();
+  if (refused.system_code != 0) return base::fail(to_error(refused.system_code));
+  return base::fail(Error{.code = ErrorCode::kLocked, .holder_pid = refused.holder_pid});
 }
 
 // Of a file, or of a directory's entries.
@@ -190,7 +199,7 @@ Result<std::unique_ptr<LmdbStore>, Error> LmdbStore::open(const base::Clock& clo
                                                           const LmdbOptions& options) {
   const bool is_writer = options.access == Access::kReadWrite;
   if (is_writer) CAD_TRY(make_directory(directory));
-  DirectoryLock lock = CAD_TRY(DirectoryLock::acquire(directory, options.access));
+  base::DirectoryLock lock = CAD_TRY(lock_directory(directory, options.access));
   if (is_writer) CAD_TRY(reserve_reader_table(directory, options));
   OwnedEnv env = CAD_TRY(open_env(directory, options));
   if (writes_through_map(options)) CAD_TRY(reserve_map(env.get(), mapped_bytes(env.get())));

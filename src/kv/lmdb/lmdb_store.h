@@ -1,6 +1,6 @@
 // LmdbStore: a directory as a store, over LMDB. Durable, memory-mapped, one writer, readers on snapshots.
 //
-// The directory holds data.mdb and lock.mdb (LMDB's own) and LOCK (directory_lock.h). Key spaces are
+// The directory holds data.mdb and lock.mdb (LMDB's own) and LOCK (base/directory_lock.h). Key spaces are
 // LMDB's named databases; the unnamed one holds their names and nothing else.
 //
 // What to know
@@ -24,11 +24,11 @@
 #include <lmdb.h>
 
 #include "base/clock.h"
+#include "base/directory_lock.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "kv/error.h"
 #include "kv/kv.h"
-#include "kv/lmdb/directory_lock.h"
 #include "kv/lmdb/lmdb_options.h"
 #include "kv/lmdb/lmdb_read.h"
 #include "kv/lmdb/lmdb_write.h"
@@ -48,7 +48,7 @@ class LmdbStore final : public Store {
  public:
   // An opened directory.
   struct Parts {
-    DirectoryLock lock;  // Released after the environment is closed.
+    base::DirectoryLock lock;  // Released after the environment is closed.
     OwnedEnv env;
     SpaceNames names;
   };
@@ -83,7 +83,7 @@ class LmdbStore final : public Store {
 
   const base::Clock& clock_;
   const LmdbOptions options_;
-  const DirectoryLock lock_;
+  const base::DirectoryLock lock_;
   const OwnedEnv env_;
   std::vector<ReadSlot> slots_;  // A reader's slot in gate_ is its place here.
   TransactionGate gate_;

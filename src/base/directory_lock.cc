@@ -1,4 +1,4 @@
-#include "kv/lmdb/directory_lock.h"
+#include "base/directory_lock.h"
 
 #include <fcntl.h>
 #include <sys/types.h>
@@ -12,12 +12,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "kv/error.h"
-#include "kv/kv.h"
-#include "kv/lmdb/lmdb_error.h"
-#include "kv/lmdb/lmdb_options.h"
 
-namespace cadastre::kv::lmdb {
+namespace cadastre::base {
 namespace {
 
 constexpr mode_t kFileMode = 0600;
@@ -49,43 +45,42 @@ std::int64_t find_holder(int file) {
   return lock.l_start - kProcessBytes;
 }
 
-Error refused(int code, std::int64_t holder_pid) {
-  if (code != EAGAIN && code != EACCES) return to_error(code);
-  return {.code = ErrorCode::kLocked, .holder_pid = holder_pid};
+LockRefused refused(int code, std::int64_t holder_pid) {
+  if (code != EAGAIN && code != EACCES) return {.system_code = code};
+  return {.holder_pid = holder_pid};
 }
 
-Result<void, Error> take(int file, Access access) {
+Result<void, LockRefused> take(int file, LockKind wanted) {
   const pid_t self = getpid();
   if (const int code = lock_byte(file, F_WRLCK, kProcessBytes + self); code != 0)
-    return base::fail(refused(code, self));
-  const short kind = access == Access::kReadOnly ? F_RDLCK : F_WRLCK;
+    return fail(refused(code, self));
+  const short kind = wanted == LockKind::kReader ? F_RDLCK : F_WRLCK;
   if (const int code = lock_byte(file, kind, kDirectoryByte); code != 0)
-    return base::fail(refused(code, find_holder(file)));
+    return fail(refused(code, find_holder(file)));
   return {};
 }
 
-Result<void, Error> write_own_id(int file) {
+Result<void, LockRefused> write_own_id(int file) {
   std::array<char, kContentBytes> content{};
   content.fill(' ');
   content.back() = '\n';
   std::to_chars(content.data(), content.data() + content.size() - 1, getpid());
   const ssize_t written = pwrite(file, content.data(), content.size(), 0);
   if (written == static_cast<ssize_t>(content.size())) return {};
-  return base::fail(to_error(written < 0 ? errno : ENOSPC));
+  return fail(LockRefused{.system_code = written < 0 ? errno : ENOSPC});
 }
 
 }  // namespace
 
-Result<DirectoryLock, Error> DirectoryLock::acquire(const std::string& directory, Access access) {
-  const std::string path = directory + "/LOCK";
+Result<DirectoryLock, LockRefused> DirectoryLock::acquire(const std::string& path, LockKind kind) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
   if (file < 0) {
-    if (errno == EROFS && access == Access::kReadOnly) return DirectoryLock(kNoFile);
-    return base::fail(to_error(errno));
+    if (errno == EROFS && kind == LockKind::kReader) return DirectoryLock(kNoFile);
+    return fail(LockRefused{.system_code = errno});
   }
   DirectoryLock lock(file);
-  CAD_TRY(take(file, access));
-  if (access == Access::kReadWrite) CAD_TRY(write_own_id(file));
+  CAD_TRY(take(file, kind));
+  if (kind == LockKind::kWriter) CAD_TRY(write_own_id(file));
   return lock;
 }
 
@@ -93,4 +88,4 @@ DirectoryLock::~DirectoryLock() {
   if (file_ != kNoFile) close(file_);
 }
 
-}  // namespace cadastre::kv::lmdb
+}  // namespace cadastre::base

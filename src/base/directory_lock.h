@@ -1,7 +1,7 @@
 // DirectoryLock: a directory belongs to the process that opened it, and whoever comes second learns
 // which process that is.
 //
-// The file LOCK in the directory is locked by byte ranges, as open file descriptions (so that a second
+// A file in the directory (LOCK, if the storage library has no such file of its own) is locked by byte ranges, as open file descriptions (so that a second
 // opener in the same process is refused too, and the kernel lets go when the process dies):
 //
 //   byte        locked
@@ -14,21 +14,32 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "base/result.h"
-#include "kv/error.h"
-#include "kv/kv.h"
-#include "kv/lmdb/lmdb_options.h"
 
-namespace cadastre::kv::lmdb {
+namespace cadastre::base {
+
+enum class LockKind : std::uint8_t {
+  kReader,
+  kWriter
+};
+
+// Why there is no lock.
+struct LockRefused {
+  int system_code = 0;          // errno; 0: another opener has the directory
+  std::int64_t holder_pid = 0;  // of that opener; 0: not known
+
+  friend bool operator==(const LockRefused&, const LockRefused&) = default;
+};
 
 class DirectoryLock {
  public:
-  // kLocked with the holder's process id if the directory is taken.
-  [[nodiscard]] static Result<DirectoryLock, Error> acquire(const std::string& directory,
-                                                            Access access);
+  // `path` is the lock's file; it is made if it is not there.
+  [[nodiscard]] static Result<DirectoryLock, LockRefused> acquire(const std::string& path,
+                                                                  LockKind kind);
 
   DirectoryLock(DirectoryLock&& other) noexcept : file_(std::exchange(other.file_, kNoFile)) {}
   DirectoryLock& operator=(DirectoryLock&&) = delete;
@@ -44,4 +55,4 @@ class DirectoryLock {
   int file_;
 };
 
-}  // namespace cadastre::kv::lmdb
+}  // namespace cadastre::base

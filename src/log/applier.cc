@@ -1,0 +1,193 @@
+#include "log/applier.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace cadastre::log {
+
+Applier::Applier(const ApplierParts& parts, CommandQueue& queue, GroupMetrics& metrics)
+    : parts_(parts),
+      queue_(queue),
+      metrics_(metrics),
+      applied_index_(parts.machine.applied().index.value()),
+      progress_{parts.machine.applied(), parts.machine.durable(), {}} {}
+
+void Applier::push(std::vector<ApplyWork> work) {
+  if (work.empty()) return;
+  {
+    const base::MutexLock lock(mutex_);
+    std::ranges::move(work, std::back_inserter(work_));
+  }
+  parts_.runner.wake_applier(parts_.group);
+}
+
+std::vector<ApplyWork> Applier::take_some() {
+  const base::MutexLock lock(mutex_);
+  std::vector<ApplyWork> taken;
+  std::size_t bytes = 0;
+  while (!work_.empty() && taken.size() < kRoundEntriesMax) {
+    const auto* item = std::get_if<ApplyItem>(&work_.front());
+    if (item == nullptr && !taken.empty()) break;  // A marker ends the round before it.
+    if (item != nullptr) bytes += item->entry.body.size();
+    if (bytes > kRoundBytesMax && !taken.empty()) break;
+    taken.push_back(std::move(work_.front()));
+    work_.pop_front();
+    if (item == nullptr) break;
+  }
+  running_ = !taken.empty();
+  return taken;
+}
+
+bool Applier::run() {
+  std::vector<ApplyWork> taken = take_some();
+  if (taken.empty()) return false;
+  if (halted()) {
+    const std::string reason = progress().halted;
+    for (ApplyWork& work : taken)
+      give_up(work, reason);
+  } else if (std::holds_alternative<ApplyItem>(taken.front())) {
+    run_entries(taken);
+  } else {
+    run_marker(taken.front());
+  }
+  const base::MutexLock lock(mutex_);
+  running_ = false;
+  return true;
+}
+
+void Applier::run_entries(std::vector<ApplyWork>& items) {
+  std::vector<const Entry*> entries;
+  entries.reserve(items.size());
+  for (const ApplyWork& work : items)
+    entries.push_back(&std::get<ApplyItem>(work).entry);
+  if (const auto applied = round_.run(parts_.machine, entries); !applied) {
+    halt(applied.error().detail, items);
+    return;
+  }
+  publish();
+  answer(items);
+  answer_reads();
+}
+
+void Applier::answer(std::vector<ApplyWork>& items) {
+  std::size_t commands = 0;
+  std::size_t bytes = 0;
+  for (const ApplyWork& work : items) {
+    commands += std::get<ApplyItem>(work).waiters.done.size();
+    bytes += std::get<ApplyItem>(work).waiters.bytes;
+  }
+  // Before anyone is told, so that whoever comes back at once finds the room.
+  queue_.settled(commands, bytes);
+  metrics_.applied.fetch_add(commands, std::memory_order_relaxed);
+  const base::Elapsed now = parts_.clock.elapsed();
+  auto result = round_.results().begin();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    auto& item = std::get<ApplyItem>(items[i]);
+    for (EntryWaiters& waiters : item.superseded)
+      refuse(waiters, ProposeError::kSuperseded, "another leader's entry took its place");
+    if (item.acquires && parts_.listener != nullptr)
+      parts_.listener->acquired(item.entry.at.term, item.entry.at.index);
+    if (item.waiters.done.empty()) {  // Of another node, or of an earlier run.
+      result += static_cast<std::ptrdiff_t>(round_.commands_of(i));
+      continue;
+    }
+    metrics_.apply_ns.record(static_cast<std::uint64_t>((now - item.committed).count()));
+    for (Done& done : item.waiters.done)
+      done(Applied{item.entry.at, std::move(*result++)});
+  }
+}
+
+void Applier::answer_reads() {
+  const Index applied = parts_.machine.applied().index;
+  while (!reads_.empty() && reads_.begin()->first <= applied) {
+    ReadDone done = std::move(reads_.begin()->second);
+    reads_.erase(reads_.begin());
+    done(applied);
+  }
+}
+
+void Applier::run_marker(ApplyWork& work) {
+  if (auto* barrier = std::get_if<ReadBarrier>(&work)) {
+    reads_.emplace(barrier->index, std::move(barrier->done));
+    answer_reads();
+  } else if (auto* marker = std::get_if<CheckpointMarker>(&work)) {
+    auto made = parts_.machine.checkpoint(marker->to);
+    publish();
+    marker->done(std::move(made));
+  } else if (auto* poll = std::get_if<DurablePoll>(&work)) {
+    if (poll->flush) parts_.machine.request_flush();
+    publish();
+  }
+}
+
+void Applier::publish() {
+  Progress progress{parts_.machine.applied(), parts_.machine.durable(), {}};
+  const base::MutexLock lock(mutex_);
+  CAD_CHECK(progress.durable.index <= progress.applied.index, "what is durable was applied");
+  CAD_CHECK(progress.durable.index >= progress_.durable.index, "what is durable stays durable");
+  applied_index_.store(progress.applied.index.value());
+  progress_ = std::move(progress);
+}
+
+void Applier::halt(std::string reason, std::vector<ApplyWork>& items) {
+  {
+    const base::MutexLock lock(mutex_);
+    progress_.halted = reason;
+  }
+  halted_.store(true);
+  for (Done& done : queue_.close())
+    done(base::fail(ProposeError::kStopped, reason));
+  for (ApplyWork& work : items)
+    give_up(work, reason);
+  for (auto& [index, done] : reads_)
+    done(base::fail(ReadError::kStopped, reason));
+  reads_.clear();
+  parts_.runner.wake_log();
+}
+
+void Applier::refuse(EntryWaiters& waiters, ProposeError code, const std::string& detail) {
+  metrics_.record(code, waiters.done.size());
+  queue_.settled(waiters.done.size(), waiters.bytes);
+  for (Done& done : waiters.done)
+    done(base::fail(code, detail));
+  waiters.done.clear();
+}
+
+void Applier::give_up(ApplyWork& work, const std::string& detail) {
+  if (auto* item = std::get_if<ApplyItem>(&work)) {
+    refuse(item->waiters, ProposeError::kOutcomeUnknown, detail);
+    for (EntryWaiters& waiters : item->superseded)
+      refuse(waiters, ProposeError::kSuperseded, "another leader's entry took its place");
+  } else if (auto* barrier = std::get_if<ReadBarrier>(&work)) {
+    barrier->done(base::fail(ReadError::kStopped, detail));
+  } else if (auto* marker = std::get_if<CheckpointMarker>(&work)) {
+    marker->done(base::fail(CheckpointError::kStopped, detail));
+  }
+}
+
+Applier::Progress Applier::progress() const {
+  const base::MutexLock lock(mutex_);
+  return progress_;
+}
+
+bool Applier::idle() const {
+  const base::MutexLock lock(mutex_);
+  return work_.empty() && !running_;
+}
+
+void Applier::abandon() {
+  std::deque<ApplyWork> left;
+  {
+    const base::MutexLock lock(mutex_);
+    left.swap(work_);
+  }
+  for (ApplyWork& work : left)
+    give_up(work, "the process is going down");
+  for (auto& [index, done] : reads_)
+    done(base::fail(ReadError::kStopped, "the process is going down"));
+  reads_.clear();
+}
+
+}  // namespace cadastre::log

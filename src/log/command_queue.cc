@@ -1,0 +1,155 @@
+#include "log/command_queue.h"
+
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/crc32c.h"
+
+namespace cadastre::log {
+namespace {
+
+// Whether so much more fits: any amount of bytes, if nothing is there.
+bool fits(std::size_t there, std::size_t more, std::size_t most) noexcept {
+  return there == 0 || (more <= most && there <= most - more);
+}
+
+}  // namespace
+
+base::Result<void, ProposeError> CommandQueue::admit(Amount amount, Class cls) const {
+  if (closed_) return base::fail(ProposeError::kStopped, "the group is closing or has halted here");
+  if (cls == Class::kUser && !users_refused_.empty())
+    return base::fail(ProposeError::kOverloaded, users_refused_);
+  const bool system = cls == Class::kSystem;
+  const std::size_t more_commands = system ? kSystemCommandsMax : 0;
+  const std::size_t more_bytes = system ? kSystemBytesMax : 0;
+  const bool room = queued_.commands + amount.commands <= kQueueCommandsMax + more_commands &&
+                    fits(queued_.bytes, amount.bytes, kQueueBytesMax + more_bytes);
+  if (!room) return base::fail(ProposeError::kOverloaded, "the group's queue is full");
+  const bool applied =
+      unapplied_.commands + amount.commands <= kUnappliedCommandsMax + more_commands &&
+      fits(unapplied_.bytes, amount.bytes, kUnappliedBytesMax + more_bytes);
+  if (!applied) return base::fail(ProposeError::kOverloaded, "too much waits to be applied");
+  return {};
+}
+
+CommandQueue::OpenBatch& CommandQueue::batch_for(std::size_t command_bytes,
+                                                 Term term,
+                                                 base::Elapsed now) {
+  const bool joins = !batches_.empty() && term == kAnyTerm && batches_.back().term == kAnyTerm &&
+                     batches_.back().body.count() < kBatchCommandsMax &&
+                     batches_.back().body.bytes_with(command_bytes) <= kBatchBytes;
+  if (!joins) {
+    OpenBatch& opened = batches_.emplace_back();
+    opened.term = term;
+    opened.opened = now;
+  }
+  return batches_.back();
+}
+
+base::Result<void, ProposeError> CommandQueue::push(const Submission& submission,
+                                                    base::Elapsed now) {
+  CAD_CHECK(!submission.proposals.empty(), "a submission has a command");
+  CAD_CHECK(submission.term == kAnyTerm || submission.proposals.size() == 1,
+            "one command at a time is fenced by a term");
+  constexpr std::size_t kSumsMax = 64;  // Made before the lock is taken.
+  if (submission.proposals.size() > kQueueCommandsMax) {
+    return base::fail(ProposeError::kTooLarge,
+                      fmt::format("a submission has at most {} commands", kQueueCommandsMax));
+  }
+  Amount amount{.commands = submission.proposals.size()};
+  for (const Proposal& proposal : submission.proposals) {
+    if (proposal.command.size() > kCommandBytesMax) {
+      return base::fail(ProposeError::kTooLarge,
+                        fmt::format("a command has at most {} bytes", kCommandBytesMax));
+    }
+    amount.bytes += proposal.command.size();
+  }
+  std::array<std::uint32_t, kSumsMax> few;
+  std::vector<std::uint32_t> many;
+  std::span<std::uint32_t> sums{few};
+  if (amount.commands > kSumsMax) {
+    many.resize(amount.commands);
+    sums = many;
+  }
+  for (std::size_t i = 0; i < amount.commands; ++i)
+    sums[i] = base::crc32c(submission.proposals[i].command);
+
+  bool was_empty = false;
+  {
+    const base::MutexLock lock(mutex_);
+    CAD_TRY(admit(amount, submission.cls));
+    was_empty = batches_.empty();
+    for (std::size_t i = 0; i < amount.commands; ++i) {
+      Proposal& proposal = submission.proposals[i];
+      OpenBatch& batch = batch_for(proposal.command.size(), submission.term, now);
+      batch.body.add({proposal.command, sums[i]});
+      batch.waiters.push_back(std::move(proposal.done));
+    }
+    queued_.commands += amount.commands;
+    queued_.bytes += amount.bytes;
+    unapplied_.commands += amount.commands;
+    unapplied_.bytes += amount.bytes;
+    if (was_empty) intake_.announce(group_);
+  }
+  intake_.added(amount.commands);
+  return {};
+}
+
+std::vector<Batch> CommandQueue::take(std::uint64_t hint_ms) {
+  std::vector<OpenBatch> taken;
+  std::size_t commands = 0;
+  {
+    const base::MutexLock lock(mutex_);
+    std::size_t bytes = 0;
+    while (!batches_.empty() && taken.size() < kPassBatchesMax) {
+      const OpenBatch& oldest = batches_.front();
+      const std::size_t command_bytes =
+          oldest.body.body_bytes() - kBodyHeaderBytes - oldest.body.count() * kBodySlotBytes;
+      if (!taken.empty() && bytes + command_bytes > kPassBytesMax) break;
+      bytes += command_bytes;
+      commands += oldest.body.count();
+      taken.push_back(std::move(batches_.front()));
+      batches_.pop_front();
+    }
+    queued_.commands -= commands;
+    queued_.bytes -= bytes;
+    if (!batches_.empty()) intake_.announce(group_);  // The rest comes with the next pass.
+  }
+  intake_.taken(commands);
+  std::vector<Batch> batches;
+  batches.reserve(taken.size());
+  for (OpenBatch& open : taken)
+    batches.push_back({open.body.close(hint_ms), std::move(open.waiters), open.term, open.opened});
+  return batches;
+}
+
+void CommandQueue::settled(std::size_t commands, std::size_t bytes) {
+  const base::MutexLock lock(mutex_);
+  CAD_CHECK(unapplied_.commands >= commands && unapplied_.bytes >= bytes, "settled once each");
+  unapplied_.commands -= commands;
+  unapplied_.bytes -= bytes;
+}
+
+std::vector<Done> CommandQueue::close() {
+  std::vector<Done> waiting;
+  const base::MutexLock lock(mutex_);
+  closed_ = true;
+  for (OpenBatch& batch : batches_)
+    std::ranges::move(batch.waiters, std::back_inserter(waiting));
+  batches_.clear();
+  intake_.taken(queued_.commands);
+  unapplied_.commands -= queued_.commands;
+  unapplied_.bytes -= queued_.bytes;
+  queued_ = {};
+  return waiting;
+}
+
+void CommandQueue::refuse_users(std::string reason) {
+  const base::MutexLock lock(mutex_);
+  users_refused_ = std::move(reason);
+}
+
+}  // namespace cadastre::log

@@ -1,0 +1,48 @@
+#include "log/group.h"
+
+#include <utility>
+
+namespace cadastre::log {
+
+void Group::submit(const CommandQueue::Submission& submission) {
+  const auto accepted = log_.queue.push(submission, clock_.elapsed());
+  if (accepted) return;
+  log_.metrics.record(accepted.error().code, submission.proposals.size());
+  if (submission.cls == Class::kSystem && accepted.error().code == ProposeError::kOverloaded)
+    log_.metrics.system_refused.fetch_add(submission.proposals.size(), std::memory_order_relaxed);
+  for (Proposal& proposal : submission.proposals)
+    proposal.done(std::unexpected(accepted.error()));
+}
+
+void Group::propose(std::span<Proposal> proposals, Class cls) {
+  if (proposals.empty()) return;
+  submit({.proposals = proposals, .cls = cls});
+}
+
+void Group::propose_if_term(Term term, Proposal proposal) {
+  submit({.proposals = {&proposal, 1}, .cls = Class::kSystem, .term = term});
+}
+
+void Group::read_barrier(ReadMode mode, ReadDone done) {
+  switch (mode) {
+    case ReadMode::kLinearizable: return loop_.read_barrier(log_, std::move(done));
+  }
+}
+
+void Group::checkpoint(CheckpointTarget to, CheckpointDone done) {
+  loop_.checkpoint(log_, {std::move(to), std::move(done)});
+}
+
+GroupStatus Group::status() const {
+  GroupStatus status = log_.board.read();
+  Applier::Progress progress = log_.applier.progress();
+  status.applied = progress.applied.index;
+  status.durable = progress.durable.index;
+  status.halted = std::move(progress.halted);
+  if (status.role == Role::kLeader && status.applied < status.term_start)
+    status.role = Role::kFollower;
+  if (!status.halted.empty()) status.role = Role::kHalted;
+  return status;
+}
+
+}  // namespace cadastre::log

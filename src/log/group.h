@@ -1,0 +1,50 @@
+// Group: the thread-safe face of one group. Nothing here blocks, and every callback is called exactly
+// once.
+//
+//   group.propose(std::array{Proposal{command, [](Answer answer) { … }}}, Class::kUser);
+
+#pragma once
+
+#include <span>
+
+#include "base/clock.h"
+#include "log/group_log.h"
+#include "log/group_status.h"
+#include "log/loop.h"
+#include "log/metrics.h"
+#include "log/propose.h"
+#include "log/types.h"
+
+namespace cadastre::log {
+
+class Group {
+ public:
+  // Borrows all three; they outlive it.
+  Group(GroupLog& log, Loop& loop, const base::Clock& clock) noexcept
+      : log_(log), loop_(loop), clock_(clock) {}
+
+  [[nodiscard]] GroupId id() const noexcept { return log_.id; }
+
+  // All of them enter the queue as neighbours, or none does. Takes the callbacks.
+  void propose(std::span<Proposal> proposals, Class cls);
+  // Refused with kNotLeader unless the entry gets exactly this term (L-17).
+  void propose_if_term(Term term, Proposal proposal);
+
+  // Answered when everything that was completed before the call is visible here.
+  void read_barrier(ReadMode mode, ReadDone done);
+
+  // Files with exactly what is applied at some moment after the call.
+  void checkpoint(CheckpointTarget to, CheckpointDone done);
+
+  [[nodiscard]] GroupStatus status() const;
+  [[nodiscard]] const GroupMetrics& metrics() const noexcept { return log_.metrics; }
+
+ private:
+  void submit(const CommandQueue::Submission& submission);
+
+  GroupLog& log_;
+  Loop& loop_;
+  const base::Clock& clock_;
+};
+
+}  // namespace cadastre::log

@@ -1,0 +1,107 @@
+// Host: the log of a node. It owns the groups, the loop and the writer's side, on a storage and a runner
+// that it is given.
+//
+//   auto host = CAD_TRY(Host::open({storage, runner, clock}));
+//   Group& orders = *CAD_TRY(host->open_group({.group = GroupId{7}, .machine = machine}));
+//   …                                    // the runner calls run_log, run_writer, run_applier
+//   host->stop();                        // then until drained() the same
+//
+// Threads: run_log on one thread at a time, run_writer on one, run_applier on one for each group; the
+// rest from any. Destroying a host answers whoever still waits with kOutcomeUnknown; nothing runs then.
+
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "log/group.h"
+#include "log/group_log.h"
+#include "log/intake.h"
+#include "log/loop.h"
+#include "log/metrics.h"
+#include "log/runner.h"
+#include "log/state_machine.h"
+#include "log/storage.h"
+#include "log/writer.h"
+
+namespace cadastre::log {
+
+struct HostParts {
+  LogStorage& storage;
+  Runner& runner;
+  const base::Clock& clock;
+};
+
+struct GroupOptions {
+  GroupId group;
+  StateMachine& machine;                   // Outlives the host.
+  LeadershipListener* listener = nullptr;  // The same.
+};
+
+class Host {
+ public:
+  // Recovers the storage.
+  [[nodiscard]] static base::Result<std::unique_ptr<Host>, OpenError> open(const HostParts& parts);
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  ~Host();
+
+  // Checks the log against the state (L-53), replays what the state lacks on this thread, then opens the
+  // group in a new term. Each group once. The group lives as long as the host.
+  [[nodiscard]] base::Result<Group*, OpenError> open_group(const GroupOptions& options)
+      CAD_EXCLUDES(mutex_);
+
+  // The groups that the storage has, opened or not.
+  [[nodiscard]] std::vector<GroupId> stored_groups() const;
+
+  // One pass. When to call again though nobody wakes the log thread.
+  [[nodiscard]] std::optional<base::Elapsed> run_log() { return loop_.pass(); }
+
+  // Writes the set that waits, if one does. False: none does.
+  bool run_writer();
+  // The same in two halves, for whoever decides when a sync ends.
+  [[nodiscard]] std::optional<WriteSet> begin_write() { return writer_.take(); }
+  void finish_write(WriteResult result) { writer_.finish(std::move(result)); }
+
+  // One round of the group's applier. False: there was nothing to do.
+  bool run_applier(GroupId group) CAD_EXCLUDES(mutex_);
+
+  // Refuses new commands, finishes those under way.
+  void stop() { loop_.stop(); }
+  [[nodiscard]] bool drained() const CAD_EXCLUDES(mutex_);
+  // The disk failed, and fail_stop() returned.
+  [[nodiscard]] bool dead() const noexcept { return loop_.dead(); }
+
+  [[nodiscard]] const NodeMetrics& metrics() const noexcept { return metrics_; }
+
+ private:
+  Host(const HostParts& parts, LogStorage::Recovered recovered);
+
+  [[nodiscard]] base::Result<void, OpenError> replay(const GroupImage& image,
+                                                     StateMachine& machine);
+  [[nodiscard]] GroupLog* find(GroupId group) const CAD_EXCLUDES(mutex_);
+
+  const HostParts parts_;
+  const std::vector<GroupImage> images_;
+  NodeMetrics metrics_;
+  Intake intake_;
+  Writer writer_;
+
+  struct Opened {
+    std::unique_ptr<GroupLog> log;
+    std::unique_ptr<Group> face;
+  };
+  mutable base::Mutex mutex_;
+  std::map<GroupId, Opened> groups_ CAD_GUARDED_BY(mutex_);
+
+  Loop loop_;  // Borrows from what stands above.
+};
+
+}  // namespace cadastre::log

@@ -1,0 +1,48 @@
+// What an operator sees of the log (spec section 11), as plain readings; a server gives them their names
+// and labels. Recorded from the log's threads, read from any.
+
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "log/histogram.h"
+#include "log/propose.h"
+
+namespace cadastre::log {
+
+using Counter = std::atomic<std::uint64_t>;
+
+// log_propose_seconds{stage}, in nanoseconds, once for each batch.
+struct GroupMetrics {
+  Histogram queue_ns;  // from the batch's first command to the engine
+  Histogram write_ns;  // from the engine to the disk
+  Histogram apply_ns;  // from the disk to the answer
+  Histogram batch_commands;
+
+  // log_outcome_total{kind}
+  Counter applied{0};
+  std::array<Counter, 6> errors{};  // By ProposeError.
+  Counter system_refused{0};        // Must stay 0.
+  Counter read_barriers{0};
+
+  void record(ProposeError error, std::uint64_t times) noexcept {
+    errors[static_cast<std::size_t>(error)].fetch_add(times, std::memory_order_relaxed);
+  }
+};
+
+struct NodeMetrics {
+  Histogram set_bytes;
+  Histogram set_groups;
+  Histogram set_commands;
+  Histogram sync_ns;
+  Histogram pass_ns;
+  Counter passes{0};
+  Counter late_syncs{0};      // Not back after kSyncLate.
+  Counter handover_waits{0};  // Sets that waited for callers to come back.
+  Counter truncations{0};
+};
+
+}  // namespace cadastre::log

@@ -1,0 +1,70 @@
+#include "log/retention.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/check.h"
+
+namespace cadastre::log {
+namespace {
+
+constexpr std::uint64_t kMarkBytes = 64 * kKiB;
+constexpr std::uint64_t kMarkEntries = 1'024;
+
+}  // namespace
+
+Retention::Retention(Index truncated, Index last, std::uint64_t bytes) noexcept
+    : truncated_(truncated), total_(bytes) {
+  if (last > truncated) marks_.push_back({last, bytes});
+}
+
+void Retention::appended(Index index, std::uint64_t bytes) {
+  total_ += bytes;
+  const bool first = marks_.empty();
+  const std::uint64_t since = first ? 0 : total_ - marks_.back().total;
+  const std::uint64_t entries = first ? 0 : entries_between(marks_.back().index, index);
+  if (first || since >= kMarkBytes || entries >= kMarkEntries) marks_.push_back({index, total_});
+}
+
+std::uint64_t Retention::total_upto(Index index) const noexcept {
+  const auto behind = std::ranges::upper_bound(marks_, index, {}, &Mark::index);
+  return behind == marks_.begin() ? dropped_ : std::max(dropped_, std::prev(behind)->total);
+}
+
+std::optional<Position> Retention::truncation(const Progress& progress, base::Elapsed now) const {
+  const Index upto = progress.durable.index;
+  if (upto <= truncated_) return std::nullopt;
+  if (truncated_at_ && now - *truncated_at_ < kTruncateEvery) return std::nullopt;
+  const bool worth = total_upto(upto) - dropped_ >= kTruncateBytesMin ||
+                     entries_between(truncated_, upto) >= kTruncateEntriesMin;
+  if (!worth) return std::nullopt;
+  return progress.durable;
+}
+
+void Retention::truncated(Index upto, base::Elapsed now) {
+  CAD_CHECK(upto >= truncated_, "truncation never goes back");
+  dropped_ = total_upto(upto);
+  while (!marks_.empty() && marks_.front().index <= upto)
+    marks_.pop_front();
+  truncated_ = upto;
+  truncated_at_ = now;
+}
+
+bool Retention::wants_flush(const Progress& progress, base::Elapsed now) {
+  if (progress.durable.index >= progress.applied.index) {
+    unflushed_since_.reset();
+    asked_at_.reset();
+    return false;
+  }
+  if (!unflushed_since_) unflushed_since_ = now;
+  const bool old = now - *unflushed_since_ >= kUnflushedAgeMax;
+  const bool large =
+      total_upto(progress.applied.index) - total_upto(progress.durable.index) >= kUnflushedBytesMax;
+  if (!old && !large) return false;
+  if (asked_at_ && now - *asked_at_ < kTruncateEvery) return false;  // It was asked; give it time.
+  asked_at_ = now;
+  unflushed_since_ = now;
+  return true;
+}
+
+}  // namespace cadastre::log

@@ -1,0 +1,58 @@
+// Retention: how much of a group's log there is, when a part of it can go, and when the state should be
+// flushed so that it can (L-26, L-46).
+//
+// Only what is durable in the state is ever truncated, rarely, and only for a gain. Pure: time and
+// positions are arguments.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "base/clock.h"
+#include "log/limits.h"
+#include "log/types.h"
+
+namespace cadastre::log {
+
+class Retention {
+ public:
+  Retention(Index truncated, Index last, std::uint64_t bytes) noexcept;
+
+  void appended(Index index, std::uint64_t bytes);
+
+  struct Progress {
+    Position applied;
+    Position durable;
+  };
+  // Up to where the log can be truncated now; nothing if it is too early or not worth it.
+  [[nodiscard]] std::optional<Position> truncation(const Progress& progress,
+                                                   base::Elapsed now) const;
+  void truncated(Index upto, base::Elapsed now);
+
+  // Whether the state should be flushed.
+  [[nodiscard]] bool wants_flush(const Progress& progress, base::Elapsed now);
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return total_ - dropped_; }
+  [[nodiscard]] Index truncated() const noexcept { return truncated_; }
+
+ private:
+  struct Mark {
+    Index index;
+    std::uint64_t total;  // Bytes of all entries up to this one, since the group was opened.
+  };
+
+  // Bytes up to this entry, a little less at most.
+  [[nodiscard]] std::uint64_t total_upto(Index index) const noexcept;
+
+  Index truncated_;
+  std::uint64_t total_;
+  std::uint64_t dropped_ = 0;
+  std::deque<Mark> marks_;  // One for every 64 KiB or 1,024 entries.
+  std::optional<base::Elapsed> truncated_at_;
+  std::optional<base::Elapsed> unflushed_since_;
+  std::optional<base::Elapsed> asked_at_;
+};
+
+}  // namespace cadastre::log

@@ -1,0 +1,226 @@
+#include "log/storage/rocks_storage.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/write_batch.h>
+
+#include "base/check.h"
+#include "log/storage/image_reader.h"
+#include "log/storage/rocks_directory.h"
+#include "log/storage/write_plan.h"
+
+namespace cadastre::log {
+namespace {
+
+rocksdb::Slice slice(ByteView bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+ByteView view(const rocksdb::Slice& slice) noexcept {
+  return {reinterpret_cast<const std::byte*>(slice.data()), slice.size()};
+}
+
+// The table of spec 4.2, with its reasons.
+rocksdb::Options options_of(const RocksOptions& ours) {
+  rocksdb::Options options;
+  if (ours.env != nullptr) options.env = ours.env;
+  options.create_if_missing = true;  // Only reached when the directory is empty or a database.
+  // A short last record is what a crash leaves; damage before it is not opened.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  options.recycle_log_file_num = 0;
+  options.track_and_verify_wals_in_manifest = true;
+  options.paranoid_checks = true;
+  options.max_bgerror_resume_count = 0;
+  // Most entries die in the memtable: a flush drops what a range erase in the same memtable covers.
+  options.write_buffer_size = 64 * kMiB;
+  options.max_write_buffer_number = 4;
+  options.max_total_wal_size = 512 * kMiB;
+  options.compression = rocksdb::kNoCompression;
+  options.bottommost_compression = rocksdb::kNoCompression;
+  options.compaction_style = rocksdb::kCompactionStyleLevel;
+  options.allow_concurrent_memtable_write = false;  // One writer.
+  options.enable_pipelined_write = false;
+  options.avoid_flush_during_shutdown = true;  // Everything is in the write-ahead log, synced.
+  options.max_background_jobs = 2;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.keep_log_file_num = 2;
+  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  return options;
+}
+
+class BatchSink final : public RecordSink {
+ public:
+  explicit BatchSink(rocksdb::WriteBatch& batch) noexcept : batch_(batch) {}
+
+  void put(ByteView key, std::span<const ByteView> value) override {
+    constexpr std::size_t kPartsMax = 3;
+    CAD_CHECK(value.size() <= kPartsMax, "a value has head, body and sum");
+    const rocksdb::Slice key_slice = slice(key);
+    std::array<rocksdb::Slice, kPartsMax> parts;
+    for (std::size_t i = 0; i < value.size(); ++i)
+      parts[i] = slice(value[i]);
+    check(batch_.Put(rocksdb::SliceParts(&key_slice, 1),
+                     rocksdb::SliceParts(parts.data(), static_cast<int>(value.size()))));
+  }
+  void erase(ByteView key) override { check(batch_.Delete(slice(key))); }
+  void erase_range(ByteView begin, ByteView end) override {
+    check(batch_.DeleteRange(slice(begin), slice(end)));
+  }
+
+ private:
+  static void check(const rocksdb::Status& status) {
+    CAD_CHECK(status.ok(), "a write batch in memory has no bound of its own");
+  }
+
+  rocksdb::WriteBatch& batch_;
+};
+
+class RocksCursor final : public RecordCursor {
+ public:
+  explicit RocksCursor(rocksdb::DB& database) : iterator_(database.NewIterator(read_options())) {}
+
+  void seek(ByteView key) override { iterator_->Seek(slice(key)); }
+  void next() override { iterator_->Next(); }
+  [[nodiscard]] bool valid() const override { return iterator_->Valid(); }
+  [[nodiscard]] ByteView key() const override { return view(iterator_->key()); }
+  [[nodiscard]] ByteView value() const override { return view(iterator_->value()); }
+  [[nodiscard]] std::string error() const override {
+    return iterator_->status().ok() ? std::string() : iterator_->status().ToString();
+  }
+
+ private:
+  static rocksdb::ReadOptions read_options() {
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    options.verify_checksums = true;
+    return options;
+  }
+
+  const std::unique_ptr<rocksdb::Iterator> iterator_;
+};
+
+base::Result<base::DirectoryLock, OpenError> lock_directory(
+    const std::filesystem::path& directory) {
+  auto lock =
+      base::DirectoryLock::acquire((directory / kOwnerFile).string(), base::LockKind::kWriter);
+  if (lock) return std::move(*lock);
+  const base::LockRefused& refused = lock.error();
+  if (refused.system_code != 0) {
+    return base::fail(
+        OpenError::kCannotOpen,
+        fmt::format("{}: {}", directory.string(),
+                    std::error_code(refused.system_code, std::generic_category()).message()));
+  }
+  return base::fail(OpenError::kLocked, fmt::format("{} belongs to process {}", directory.string(),
+                                                    refused.holder_pid));
+}
+
+OpenError code_of(const rocksdb::Status& status) noexcept {
+  if (status.IsCorruption()) return OpenError::kDamaged;
+  return OpenError::kCannotOpen;
+}
+
+rocksdb::WriteOptions synced() {
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  return options;
+}
+
+}  // namespace
+
+RocksStorage::RocksStorage(base::DirectoryLock lock,
+                           std::unique_ptr<rocksdb::DB> database,
+                           NodeIdentity identity)
+    : lock_(std::move(lock)),
+      database_(std::move(database)),
+      identity_(identity),
+      batch_(std::make_unique<rocksdb::WriteBatch>()) {}
+
+RocksStorage::~RocksStorage() = default;
+
+base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
+    const RocksOptions& options) {
+  const DirectoryContent content = CAD_TRY(look_at_directory(options.directory));
+  if (content == DirectoryContent::kNothing) {
+    std::error_code error;
+    std::filesystem::create_directory(options.directory, error);
+    if (error) {
+      return base::fail(OpenError::kCannotOpen,
+                        fmt::format("{}: {}", options.directory.string(), error.message()));
+    }
+  }
+  base::DirectoryLock lock = CAD_TRY(lock_directory(options.directory));
+  rocksdb::DB* database = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::Open(options_of(options), options.directory.string(), &database);
+  if (!status.ok()) return base::fail(code_of(status), status.ToString());
+  std::unique_ptr<RocksStorage> storage(
+      new RocksStorage(std::move(lock), std::unique_ptr<rocksdb::DB>(database), options.identity));
+  CAD_TRY(storage->check_or_write_node(options));
+  return storage;
+}
+
+base::Result<void, OpenError> RocksStorage::check_or_write_node(const RocksOptions& options) {
+  {
+    RocksCursor cursor(*database_);
+    cursor.seek({});
+    if (cursor.valid() || !cursor.error().empty()) {
+      const NodeRecord node = CAD_TRY(read_node_record(cursor));
+      if (node.identity == identity_) return {};
+      return base::fail(
+          OpenError::kForeign,
+          fmt::format("{} is the log of node {} of cluster {}", options.directory.string(),
+                      node.identity.node.value(), node.identity.cluster.value()));
+    }
+  }
+  const RecordKey key = node_key();
+  const Bytes value = encode_node({.identity = identity_, .created_ms = options.created_ms});
+  const auto sum = record_sum(key.view(), value);
+  BatchSink(*batch_).put(key.view(), std::array<ByteView, 2>{ByteView{value}, ByteView{sum}});
+  const rocksdb::Status status = database_->Write(synced(), batch_.get());
+  batch_->Clear();
+  if (!status.ok()) return base::fail(OpenError::kCannotOpen, status.ToString());
+  return {};
+}
+
+base::Result<LogStorage::Recovered, OpenError> RocksStorage::recover() {
+  RocksCursor cursor(*database_);
+  Recovered recovered = CAD_TRY(read_images(cursor));
+  last_set_ = recovered.last_set;
+  return recovered;
+}
+
+base::Result<void, WriteError> RocksStorage::write(const WriteSet& set) {
+  CAD_CHECK(set.number.value() == last_set_.value() + 1, "sets are written in order, each once");
+  BatchSink sink(*batch_);
+  write_records(set, sink);
+  const rocksdb::Status status = database_->Write(synced(), batch_.get());
+  batch_->Clear();
+  if (!status.ok())
+    return base::fail(status.IsNoSpace() ? WriteError::kDiskFull : WriteError::kFailed,
+                      status.ToString());
+  last_set_ = set.number;
+  return {};
+}
+
+base::Result<std::vector<Entry>, LogReadError> RocksStorage::read(
+    GroupId group, Incarnation incarnation, Index low, Index high, std::size_t bytes_max) {
+  RocksCursor cursor(*database_);
+  return read_entries(
+      cursor, {.group = {group, incarnation}, .low = low, .high = high, .bytes_max = bytes_max});
+}
+
+StorageUsage RocksStorage::usage() const {
+  std::uint64_t tables = 0;
+  std::uint64_t memory = 0;
+  database_->GetIntProperty(rocksdb::DB::Properties::kTotalSstFilesSize, &tables);
+  database_->GetIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &memory);
+  return {tables + memory};
+}
+
+}  // namespace cadastre::log

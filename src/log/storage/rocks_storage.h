@@ -1,0 +1,67 @@
+// RocksStorage: the log database of a node, on RocksDB (spec section 4).
+//
+// Every set is one write batch and one sync, so at most one record of the write-ahead log is ever
+// unsynced: a short last record is what a crash leaves, anything else is damage and is not opened. An
+// I/O error ends the storage: nothing is retried, nothing resumes by itself.
+//
+// The directory holds RocksDB's files and OWNER (base/directory_lock.h), and nothing else: with any
+// other file in it, it is not opened and not touched.
+//
+// write() belongs to one thread; read() may be called from any.
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "base/directory_lock.h"
+#include "base/result.h"
+#include "log/storage.h"
+#include "log/storage/records.h"
+
+namespace rocksdb {
+class DB;
+class Env;
+class WriteBatch;
+}  // namespace rocksdb
+
+namespace cadastre::log {
+
+struct RocksOptions {
+  std::filesystem::path directory;  // Made if it is not there; its parent is.
+  NodeIdentity identity;
+  std::uint64_t created_ms = 0;  // Wall clock, for the record of a new directory.
+  rocksdb::Env* env = nullptr;   // Nothing: the operating system's. Outlives the storage.
+};
+
+class RocksStorage final : public LogStorage {
+ public:
+  [[nodiscard]] static base::Result<std::unique_ptr<RocksStorage>, OpenError> open(
+      const RocksOptions& options);
+  ~RocksStorage() override;
+
+  [[nodiscard]] base::Result<Recovered, OpenError> recover() override;
+  [[nodiscard]] base::Result<void, WriteError> write(const WriteSet& set) override;
+  [[nodiscard]] base::Result<std::vector<Entry>, LogReadError> read(GroupId group,
+                                                                    Incarnation incarnation,
+                                                                    Index low,
+                                                                    Index high,
+                                                                    std::size_t bytes_max) override;
+  [[nodiscard]] StorageUsage usage() const override;
+
+ private:
+  RocksStorage(base::DirectoryLock lock,
+               std::unique_ptr<rocksdb::DB> database,
+               NodeIdentity identity);
+
+  base::Result<void, OpenError> check_or_write_node(const RocksOptions& options);
+
+  const base::DirectoryLock lock_;  // Released after the database is closed.
+  const std::unique_ptr<rocksdb::DB> database_;
+  const NodeIdentity identity_;
+  const std::unique_ptr<rocksdb::WriteBatch> batch_;  // The writer's, used again and again.
+  SetNumber last_set_;
+};
+
+}  // namespace cadastre::log

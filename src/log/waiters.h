@@ -1,0 +1,69 @@
+// Waiters: who waits for which entry, by term and index (L-14). An entry of another term at a waiter's
+// index is not its entry: that waiter's command was superseded.
+//
+// Belongs to the log thread.
+
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "log/propose.h"
+#include "log/types.h"
+
+namespace cadastre::log {
+
+// Those who wait for one entry, one for each of its commands.
+struct EntryWaiters {
+  std::vector<Done> done;
+  std::size_t bytes = 0;   // Of the commands.
+  base::Elapsed opened{};  // When the batch's first command came.
+};
+
+class Waiters {
+ public:
+  void add(Position at, EntryWaiters waiters) {
+    const bool added = waiting_.try_emplace({at.index, at.term}, std::move(waiters)).second;
+    CAD_CHECK(added, "an index is given out once in a term");
+  }
+
+  struct Settled {
+    EntryWaiters applied;
+    std::vector<EntryWaiters> superseded;
+  };
+  // The entry at this position is committed: whoever waits for it, and whoever waited for another one
+  // in its place.
+  [[nodiscard]] Settled settle(Position at) {
+    Settled settled;
+    auto first = waiting_.lower_bound({at.index, Term{0}});
+    for (; first != waiting_.end() && first->first.first == at.index;
+         first = waiting_.erase(first)) {
+      if (first->first.second == at.term) {
+        settled.applied = std::move(first->second);
+      } else {
+        settled.superseded.push_back(std::move(first->second));
+      }
+    }
+    return settled;
+  }
+
+  // Everyone, for an end of the group.
+  [[nodiscard]] std::vector<EntryWaiters> take_all() {
+    std::vector<EntryWaiters> all;
+    for (auto& [at, waiting] : waiting_)
+      all.push_back(std::move(waiting));
+    waiting_.clear();
+    return all;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
+
+ private:
+  std::map<std::pair<Index, Term>, EntryWaiters> waiting_;
+};
+
+}  // namespace cadastre::log

@@ -1,0 +1,52 @@
+// ApplierPool: a few threads for the appliers of many groups. A group runs on at most one thread at a
+// time, and a wake is never lost: one that comes while the group runs makes it run again.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "log/types.h"
+
+namespace cadastre::node {
+
+class ApplierPool {
+ public:
+  // Runs one group once; true: there may be more to do.
+  using Run = std::function<bool(log::GroupId)>;
+
+  ApplierPool() = default;
+  ApplierPool(const ApplierPool&) = delete;
+  ApplierPool& operator=(const ApplierPool&) = delete;
+  ~ApplierPool() { stop(); }
+
+  void start(int threads, Run run);
+  void wake(log::GroupId group) CAD_EXCLUDES(mutex_);
+  // Returns when no thread runs any more.
+  void stop() CAD_EXCLUDES(mutex_);
+
+ private:
+  enum class State : std::uint8_t {
+    kIdle,
+    kQueued,
+    kRunning,
+    kRunningAgain
+  };
+
+  void work() CAD_EXCLUDES(mutex_);
+
+  Run run_;  // Constant once started.
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::map<log::GroupId, State> states_ CAD_GUARDED_BY(mutex_);
+  std::deque<log::GroupId> ready_ CAD_GUARDED_BY(mutex_);
+  bool stopping_ CAD_GUARDED_BY(mutex_) = false;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace cadastre::node

@@ -1,0 +1,24 @@
+#include "node/local_log.h"
+
+#include <utility>
+
+#include "log/storage/rocks_storage.h"
+
+namespace cadastre::node {
+
+base::Result<std::unique_ptr<LocalLog>, log::OpenError> LocalLog::open(
+    const LocalLogOptions& options, const base::Clock& clock, const base::Logger& logger) {
+  const auto wall =
+      std::chrono::duration_cast<std::chrono::milliseconds>(clock.now().time_since_epoch()).count();
+  std::unique_ptr<LocalLog> log(new LocalLog);
+  log->storage_ =
+      CAD_TRY(log::RocksStorage::open({.directory = options.directory,
+                                       .identity = options.identity,
+                                       .created_ms = static_cast<std::uint64_t>(wall)}));
+  log->threads_ = std::make_unique<LogThreads>(clock, logger);
+  log->host_ = CAD_TRY(log::Host::open({*log->storage_, *log->threads_, clock}));
+  log->threads_->start(*log->host_, options.appliers);
+  return log;
+}
+
+}  // namespace cadastre::node
