@@ -83,6 +83,9 @@ class BatchSink final : public RecordSink {
 class RocksCursor final : public RecordCursor {
  public:
   explicit RocksCursor(rocksdb::DB& database) : iterator_(database.NewIterator(read_options())) {}
+  // Never leaves [begin, end).
+  RocksCursor(rocksdb::DB& database, const RecordKey& begin, const RecordKey& end)
+      : begin_(begin), end_(end), iterator_(bounded(database)) {}
 
   void seek(ByteView key) override { iterator_->Seek(slice(key)); }
   void next() override { iterator_->Next(); }
@@ -101,6 +104,19 @@ class RocksCursor final : public RecordCursor {
     return options;
   }
 
+  rocksdb::Iterator* bounded(rocksdb::DB& database) {
+    begin_slice_ = slice(begin_.view());
+    end_slice_ = slice(end_.view());
+    rocksdb::ReadOptions options = read_options();
+    options.iterate_lower_bound = &begin_slice_;
+    options.iterate_upper_bound = &end_slice_;
+    return database.NewIterator(options);
+  }
+
+  const RecordKey begin_;
+  const RecordKey end_;
+  rocksdb::Slice begin_slice_;  // The iterator borrows both.
+  rocksdb::Slice end_slice_;
   const std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
@@ -210,9 +226,9 @@ base::Result<void, WriteError> RocksStorage::write(const WriteSet& set) {
 
 base::Result<std::vector<Entry>, LogReadError> RocksStorage::read(
     GroupId group, Incarnation incarnation, Index low, Index high, std::size_t bytes_max) {
-  RocksCursor cursor(*database_);
-  return read_entries(
-      cursor, {.group = {group, incarnation}, .low = low, .high = high, .bytes_max = bytes_max});
+  const GroupKey key{group, incarnation};
+  RocksCursor cursor(*database_, entry_key(key, low), entry_key(key, high + 1));
+  return read_entries(cursor, {.group = key, .low = low, .high = high, .bytes_max = bytes_max});
 }
 
 StorageUsage RocksStorage::usage() const {
