@@ -162,6 +162,12 @@ class LogOnCrashFiles {
     return found.size();
   }
 
+  // A start that may fail anywhere.
+  void try_start() {
+    if (!judge_and_cut(directory_) || !judge_and_cut_manifest(directory_)) return;
+    const RawLog log(*env_, directory_, Mode::kAbsoluteConsistency);
+  }
+
   // Whether a write that follows a failed one is refused, too.
   bool refuses_after_failure() {
     RawLog log(*env_, directory_, Mode::kAbsoluteConsistency);
@@ -223,6 +229,27 @@ TEST(LogOnCrashFiles, KeepsWhatIsAcknowledgedIfTailsAreZeros) {
 TEST(LogOnCrashFiles, KeepsWhatIsAcknowledgedIfTailsAreGarbage) {
   for (const std::uint64_t kept : {0U, 30U})
     crash_everywhere({.bytes = LostBytes::kGarbage, .kept = kept, .seed = 7});
+}
+
+TEST(LogOnCrashFiles, KeepsWhatIsAcknowledgedIfTheStartCrashesToo) {
+  for (const CrashPolicy& policy :
+       {kDropUnsynced, kKeepAll, CrashPolicy{.bytes = LostBytes::kZeros, .kept = 8}}) {
+    for (std::uint64_t n = 1;; ++n) {
+      SCOPED_TRACE(n);
+      ASSERT_LT(n, kOperationsMax);
+      LogOnCrashFiles log;
+      log.files().crash_at(45);
+      const std::uint64_t acknowledged = log.run();
+      ASSERT_TRUE(log.files().crashed());
+      log.files().materialise({.bytes = LostBytes::kZeros, .kept = 8});
+      log.files().crash_at(log.files().operations() + n);
+      log.try_start();
+      const bool crashed = log.files().crashed();
+      log.files().materialise(policy);
+      ASSERT_GE(log.start(), acknowledged);
+      if (!crashed) break;
+    }
+  }
 }
 
 // L-49: after the first failure the process ends; what it acknowledged is there for the next one.

@@ -177,11 +177,16 @@ base::Result<WalTail, WalDamage> judge_and_cut(const std::string& directory) {
   return tail;
 }
 
-bool judge_and_cut_manifest(const std::string& directory) {
+std::string manifest_path(const std::string& directory) {
   std::string current = read_bytes(directory + "/CURRENT");
-  if (current.empty()) return true;  // No database yet.
-  current.pop_back();                // The end of the line.
-  const std::string path = directory + "/" + current;
+  if (current.empty()) return {};
+  current.pop_back();  // The end of the line.
+  return directory + "/" + current;
+}
+
+bool judge_and_cut_manifest(const std::string& directory) {
+  const std::string path = manifest_path(directory);
+  if (path.empty()) return true;
   const std::string content = read_bytes(path);
   const auto end = judge_manifest(base::as_bytes(content));
   if (!end) return false;

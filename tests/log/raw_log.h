@@ -59,8 +59,10 @@ class RawLog {
   std::unique_ptr<rocksdb::DB> db_;
 };
 
-// The write-ahead files of a directory, by ascending number, and one's bytes.
+// The write-ahead files of a directory, by ascending number; its manifest; a file's bytes.
 [[nodiscard]] std::vector<std::string> wal_paths(const std::string& directory);
+// Empty if there is no database yet.
+[[nodiscard]] std::string manifest_path(const std::string& directory);
 [[nodiscard]] std::string read_bytes(const std::string& path);
 void write_bytes(const std::string& path, const std::string& bytes);
 

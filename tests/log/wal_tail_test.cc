@@ -59,6 +59,23 @@ TEST(WalTail, FileGrownByZeros) {
                    .judged = {.whole = 10}});
 }
 
+// The manifest is written in the same way and torn in the same way, in every mode.
+TEST(WalTail, LastEditOfTheManifestZeroFromEveryByte) {
+  const auto scene = Scene::of_two_files();
+  const auto zero_manifest = [](const std::string& directory, std::size_t back) {
+    const std::string path = manifest_path(directory);
+    std::string bytes = read_bytes(path);
+    zero_from(bytes, bytes.size() - back);
+    write_bytes(path, bytes);
+  };
+  const Row row =
+      scene->open("last bytes of the manifest zero", every_byte({1, 20}), zero_manifest);
+  EXPECT_GT(row.tolerant.refused, 0U);
+  EXPECT_GT(row.point.refused, 0U);
+  EXPECT_GT(row.absolute.refused, 0U);
+  EXPECT_EQ(row.judged, (Tally{.whole = 19}));
+}
+
 // Offsets around each record header of a set that has several, and some between them.
 std::vector<std::size_t> places_of_large(Extent set) {
   std::vector<std::size_t> places = every_byte(set, 4099);
