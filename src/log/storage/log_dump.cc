@@ -8,6 +8,7 @@
 #include <rocksdb/options.h>
 
 #include "log/body.h"
+#include "log/storage/log_tail.h"
 #include "log/storage/rocks_directory.h"
 
 namespace cadastre::log {
@@ -25,7 +26,7 @@ rocksdb::Status open_as(const std::string& directory,
                         std::unique_ptr<rocksdb::DB>& database) {
   rocksdb::Options options;
   options.wal_recovery_mode = mode;
-  options.paranoid_checks = mode == rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  options.paranoid_checks = mode == rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   options.info_log_level = rocksdb::InfoLogLevel::FATAL_LEVEL;
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, directory, &opened);
@@ -145,13 +146,13 @@ base::Result<void, OpenError> dump_log(const DumpOptions& options, DumpSink& sin
   if (content == DirectoryContent::kNothing)
     return base::fail(OpenError::kForeign, options.directory.string() + " holds no log");
   const std::string directory = options.directory.string();
+  const auto judged = judge_tail(options.directory);
+  if (!judged) sink.on_damage(directory, judged.error().detail);
   std::unique_ptr<rocksdb::DB> database;
-  rocksdb::Status status =
-      open_as(directory, rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords, database);
-  if (!status.ok()) {
-    sink.on_damage(directory, status.ToString());
-    status = open_as(directory, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords, database);
-  }
+  // A torn tail is no damage; where there is damage, everything that can be read is shown.
+  const auto mode = judged ? rocksdb::WALRecoveryMode::kPointInTimeRecovery
+                           : rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  const rocksdb::Status status = open_as(directory, mode, database);
   if (!status.ok()) return base::fail(OpenError::kDamaged, status.ToString());
   Dumper(options, sink).run(*database);
   return {};

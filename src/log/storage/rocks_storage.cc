@@ -29,8 +29,10 @@ rocksdb::Options options_of(const RocksOptions& ours) {
   rocksdb::Options options;
   if (ours.env != nullptr) options.env = ours.env;
   options.create_if_missing = true;  // Only reached when the directory is empty or a database.
-  // A short last record is what a crash leaves; damage before it is not opened.
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // What a crash tore is gone by now (log_tail.h): whatever is still refused is damage.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+  options.avoid_flush_during_recovery =
+      false;  // What was read becomes durable before anyone relies on it.
   options.recycle_log_file_num = 0;
   options.track_and_verify_wals_in_manifest = true;
   options.paranoid_checks = true;
@@ -149,11 +151,10 @@ rocksdb::WriteOptions synced() {
 
 }  // namespace
 
-RocksStorage::RocksStorage(base::DirectoryLock lock,
-                           std::unique_ptr<rocksdb::DB> database,
-                           NodeIdentity identity)
-    : lock_(std::move(lock)),
-      database_(std::move(database)),
+RocksStorage::RocksStorage(Opened opened, NodeIdentity identity)
+    : lock_(std::move(opened.lock)),
+      database_(std::move(opened.database)),
+      torn_(std::move(opened.torn)),
       identity_(identity),
       batch_(std::make_unique<rocksdb::WriteBatch>()) {}
 
@@ -170,13 +171,21 @@ base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
                         fmt::format("{}: {}", options.directory.string(), error.message()));
     }
   }
-  base::DirectoryLock lock = CAD_TRY(lock_directory(options.directory));
+  Opened opened {
+    CAD_TRY(lock_directory(options.directory))
+    , nullptr, {}
+  };
+  if (content == DirectoryContent::kDatabase) {
+    opened.torn = CAD_TRY(judge_tail(options.directory));
+    CAD_TRY(cut_tails(opened.torn));
+  }
   rocksdb::DB* database = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(options_of(options), options.directory.string(), &database);
   if (!status.ok()) return base::fail(code_of(status), status.ToString());
-  std::unique_ptr<RocksStorage> storage(
-      new RocksStorage(std::move(lock), std::unique_ptr<rocksdb::DB>(database), options.identity));
+  opened.database.reset(database);
+  CAD_TRY(sync_directory(options.directory));  // Files that recovery deleted must not come back.
+  std::unique_ptr<RocksStorage> storage(new RocksStorage(std::move(opened), options.identity));
   CAD_TRY(storage->check_or_write_node(options));
   return storage;
 }
