@@ -125,7 +125,14 @@ class Memory {
 // those of unknown outcome.
 class Search {
  public:
-  Search(const Model& model, std::span<const Operation* const> operations, std::uint64_t& work)
+  struct Work {
+    std::uint64_t done = 0;
+    std::uint64_t max = 0;
+
+    [[nodiscard]] bool ran_out() const noexcept { return done > max; }
+  };
+
+  Search(const Model& model, std::span<const Operation* const> operations, Work& work)
       : model_(model),
         definite_(chosen(operations, Outcome::kOk)),
         unknown_(chosen(operations, Outcome::kUnknown)),
@@ -135,12 +142,13 @@ class Search {
         memory_(unknown_.size()),
         work_(work) {}
 
-  Verdict run(std::uint64_t work_max) {
+  Verdict run() {
     (void)enter(kNone, model_.initial(), sets_.add_empty());
     while (!frames_.empty()) {
       if (open_.empty()) return Verdict::kLinearizable;
-      if (work_ > work_max) return Verdict::kGaveUp;
-      if (!go_on()) leave();
+      const bool deeper = go_on();
+      if (work_.ran_out()) return Verdict::kGaveUp;
+      if (!deeper) leave();
     }
     return Verdict::kNotLinearizable;
   }
@@ -202,7 +210,7 @@ class Search {
   // Whether there is a new frame: `op` comes next and leaves `state`.
   bool enter(OpenCalls::Op op, const State& state, UsedSets::Set used) {
     const std::uint64_t done = op == kNone ? done_ : done_ ^ mark_of(op);
-    if (!memory_.admit({done, state}, sets_, used, work_)) return false;
+    if (!memory_.admit({done, state}, sets_, used, work_.done)) return false;
     if (op != kNone) open_.take(op);
     done_ = done;
     frames_.push_back({.op = op,
@@ -234,10 +242,10 @@ class Search {
       stuck_.push_back(definite_[OpenCalls::op_of(at)]);
   }
 
-  // Enters the next frame on top of the last one; false if there is none.
+  // Enters the next frame on top of the last one; false if there is none, or no work left to find it.
   bool go_on() {
     const std::size_t top = frames_.size() - 1;
-    while (frames_[top].at < reached_.size()) {
+    while (frames_[top].at < reached_.size() && !work_.ran_out()) {
       const Reached from = reached_[frames_[top].at];
       if (frames_[top].cursor == kFresh) {
         frames_[top].cursor = open_.first();
@@ -263,7 +271,7 @@ class Search {
     for (OpenCalls::Place at = open_.first(); OpenCalls::is_call(at); at = open_.after(at)) {
       const Operation& operation = *definite_[OpenCalls::op_of(at)];
       if (!model_.only_reads(operation.call)) continue;
-      ++work_;
+      ++work_.done;
       if (model_.apply(state, operation.call).result == operation.result)
         return OpenCalls::op_of(at);
     }
@@ -276,7 +284,7 @@ class Search {
       frames_[top].cursor = open_.after(frames_[top].cursor);
       const Operation& operation = *definite_[op];
       if (model_.only_reads(operation.call)) continue;
-      ++work_;
+      ++work_.done;
       const Effect effect = model_.apply(from.state, operation.call);
       if (effect.result == operation.result && enter(op, effect.after, from.used)) return true;
     }
@@ -289,13 +297,13 @@ class Search {
     for (std::size_t i = 0; i < unknown_.size() && unknown_[i]->called <= limit; ++i) {
       if (sets_.has(from.used, i)) continue;
       if (twins_[i] != kNone && !sets_.has(from.used, twins_[i])) continue;
-      ++work_;
+      ++work_.done;
       const State after = model_.apply(from.state, unknown_[i]->call).after;
       if (after == from.state) continue;
       const std::size_t size_before = sets_.size();
       const UsedSets::Set used = sets_.add_copy(sets_, from.used);
       sets_.put(used, i);
-      if (memory_.admit({done_, after}, sets_, used, work_)) {
+      if (memory_.admit({done_, after}, sets_, used, work_.done)) {
         reached_.push_back({after, used});
       } else {
         sets_.shrink_to(size_before);
@@ -315,7 +323,7 @@ class Search {
   std::vector<Reached> reached_;  // Of all frames, one after the other; only the last one grows.
   UsedSets sets_;                 // Likewise.
   Memory memory_;
-  std::uint64_t& work_;
+  Work& work_;
   std::size_t best_depth_ = 0;
   std::vector<const Operation*> stuck_;
 };
@@ -341,15 +349,17 @@ Judgement check_linearizable(std::span<const Operation> operations,
     by_key[operation.call.key].push_back(&operation);
   }
   Judgement judgement;
+  Search::Work work = {.max = work_max};
   for (const auto& [key, of_key] : by_key) {
-    Search search(model, of_key, judgement.work);
-    const Verdict verdict = search.run(work_max);
+    Search search(model, of_key, work);
+    const Verdict verdict = search.run();
     if (verdict == Verdict::kLinearizable || judgement.verdict == verdict) continue;
     judgement.verdict = verdict;
     judgement.key = key;
     judgement.detail = search.detail();
     if (verdict == Verdict::kNotLinearizable) break;
   }
+  judgement.work = work.done;
   return judgement;
 }
 
