@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -35,13 +36,13 @@ inline Call any_call(base::Random& random, Object object, std::uint64_t values) 
   };
   Call call;
   if (object == Object::kRegister) {
-    constexpr OpKind kKinds[] = {OpKind::kRead, OpKind::kWrite, OpKind::kCompareAndSet};
+    constexpr std::array kKinds = {OpKind::kRead, OpKind::kWrite, OpKind::kCompareAndSet};
     call.kind = kKinds[random.below(3)];
     if (call.kind == OpKind::kCompareAndSet && random.below(4) != 0) call.expected = any_value();
     if (call.kind != OpKind::kRead) call.argument = any_value();
   } else {
-    constexpr OpKind kKinds[] = {OpKind::kAppend, OpKind::kAppendAt, OpKind::kLength,
-                                 OpKind::kReadLog};
+    constexpr std::array kKinds = {OpKind::kAppend, OpKind::kAppendAt, OpKind::kLength,
+                                   OpKind::kReadLog};
     call.kind = kKinds[random.below(4)];
     if (call.kind == OpKind::kAppend || call.kind == OpKind::kAppendAt) call.argument = any_value();
   }

@@ -1,7 +1,6 @@
 #include "sim/checkers/digest_agreement.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -52,8 +52,8 @@ struct Call {
   ClientId client;
   KeyId key;
   OpKind kind = OpKind::kRead;
-  Value expected{};
-  Value argument{};
+  Value expected = std::nullopt;
+  Value argument = std::nullopt;
 
   friend bool operator==(const Call&, const Call&) = default;
 };
@@ -63,7 +63,7 @@ struct Operation {
   SimTime called;
   SimTime returned;  // Only if it is kOk.
   Outcome outcome = Outcome::kUnknown;
-  Value result{};  // Only if it is kOk.
+  Value result = std::nullopt;  // Only if it is kOk.
 
   friend bool operator==(const Operation&, const Operation&) = default;
 };

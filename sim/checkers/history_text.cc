@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,8 +58,9 @@ std::string result_text(const Operation& operation) {
   return to_text(operation.result);
 }
 
+constexpr std::string_view kBlank = " \t";
+
 std::vector<std::string_view> words_of(std::string_view text) {
-  constexpr std::string_view kBlank = " \t";
   std::vector<std::string_view> words;
   for (std::size_t at = text.find_first_not_of(kBlank); at != std::string_view::npos;) {
     const std::size_t end = std::min(text.find_first_of(kBlank, at), text.size());
@@ -68,6 +68,12 @@ std::vector<std::string_view> words_of(std::string_view text) {
     at = text.find_first_not_of(kBlank, end);
   }
   return words;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 std::optional<std::uint64_t> number_of(std::string_view digits, int base = 10) {
@@ -176,16 +182,15 @@ std::optional<Operation> operation_of(std::string_view line) {
   if (words.empty()) return std::nullopt;
   const auto times = times_of(words.front());
   const auto call = call_of(words);
-  const auto answer = words_of(line.substr(arrow + 2));
-  if (!times || !call || answer.empty()) return std::nullopt;
+  const std::string_view answer = without_blanks(line.substr(arrow + 2));
+  if (!times || !call) return std::nullopt;
   Operation operation = {.call = *call, .called = times->called, .returned = {}};
-  if (answer.front() == "unknown") return operation;
-  if (answer.front() == "failed") {
+  if (answer == "unknown") return operation;
+  if (answer == "failed") {
     operation.outcome = Outcome::kFailed;
     return operation;
   }
-  const char* const end = answer.back().data() + answer.back().size();
-  const auto result = result_of(call->kind, std::string_view(answer.front().data(), end));
+  const auto result = result_of(call->kind, answer);
   if (!times->returned || !result) return std::nullopt;
   operation.outcome = Outcome::kOk;
   operation.returned = *times->returned;

@@ -167,7 +167,7 @@ class Search {
   // A state that can be reached before the next definite operation, and what was used up for it.
   struct Reached {
     State state;
-    UsedSets::Set used;
+    UsedSets::Set used = 0;
   };
 
   // One definite operation more than in the frame before.
@@ -245,24 +245,23 @@ class Search {
   // Enters the next frame on top of the last one; false if there is none, or no work left to find it.
   bool go_on() {
     const std::size_t top = frames_.size() - 1;
-    while (frames_[top].at < reached_.size() && !work_.ran_out()) {
-      const Reached from = reached_[frames_[top].at];
-      if (frames_[top].cursor == kFresh) {
-        frames_[top].cursor = open_.first();
-        const OpenCalls::Op read = fitting_read(from.state);
-        if (read != kNone) {
-          frames_[top].cursor =
-              kExhausted;  // If it fails after this read, it fails with all others.
-          if (enter(read, from.state, from.used)) return true;
-        }
-      }
-      if (frames_[top].cursor != kExhausted) {
-        if (try_calls(top, from)) return true;
-        use_unknowns(from);
-      }
-      ++frames_[top].at;
+    for (; frames_[top].at < reached_.size() && !work_.ran_out(); ++frames_[top].at) {
+      if (go_on_from(top, Reached(reached_[frames_[top].at]))) return true;
       frames_[top].cursor = kFresh;
     }
+    return false;
+  }
+
+  bool go_on_from(std::size_t top, const Reached& from) {
+    if (frames_[top].cursor == kExhausted) return false;
+    if (frames_[top].cursor == kFresh) {
+      const OpenCalls::Op read = fitting_read(from.state);
+      // If it fails after this read, it fails with everything else that could come first.
+      frames_[top].cursor = read != kNone ? kExhausted : open_.first();
+      if (read != kNone) return enter(read, from.state, from.used);
+    }
+    if (try_calls(top, from)) return true;
+    use_unknowns(from);
     return false;
   }
 
@@ -299,7 +298,6 @@ class Search {
       if (twins_[i] != kNone && !sets_.has(from.used, twins_[i])) continue;
       ++work_.done;
       const State after = model_.apply(from.state, unknown_[i]->call).after;
-      if (after == from.state) continue;
       const std::size_t size_before = sets_.size();
       const UsedSets::Set used = sets_.add_copy(sets_, from.used);
       sets_.put(used, i);
@@ -344,8 +342,9 @@ Judgement check_linearizable(std::span<const Operation> operations,
                              std::uint64_t work_max) {
   std::map<KeyId, std::vector<const Operation*>> by_key;
   for (const Operation& operation : operations) {
-    CAD_CHECK(operation.outcome != Outcome::kOk || operation.called <= operation.returned,
-              "a call precedes its answer");
+    const bool goes_back =
+        operation.outcome == Outcome::kOk && operation.returned < operation.called;
+    CAD_CHECK(!goes_back, "a call precedes its answer");
     by_key[operation.call.key].push_back(&operation);
   }
   Judgement judgement;

@@ -34,7 +34,8 @@ enum class Verdict : std::uint8_t {
 
 struct Judgement {
   Verdict verdict = Verdict::kLinearizable;
-  std::optional<KeyId> key{};  // Of the first key that is not linearizable, else of one given up.
+  std::optional<KeyId> key =
+      std::nullopt;    // Of the first key that is not linearizable, else of one given up.
   std::string detail;  // For people: how far the best order came, and what does not fit after it.
   std::uint64_t work = 0;
 };

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/check.h"
-#include "base/random.h"
 #include "sim/chacha_random.h"
 #include "sim/checkers/any_history_testing.h"
 #include "sim/checkers/history.h"
@@ -37,22 +36,27 @@ bool explains(std::span<const Operation* const> order, const Model& model) {
   return true;
 }
 
+// The operations whose bit is set, or nothing if one of them failed or an acknowledged one is left out.
+std::optional<std::vector<const Operation*>> choice(std::span<const Operation> operations,
+                                                    std::uint32_t chosen) {
+  std::vector<const Operation*> some;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const bool in = (chosen >> i & 1) != 0;
+    if (operations[i].outcome == Outcome::kOk && !in) return std::nullopt;
+    if (operations[i].outcome == Outcome::kFailed && in) return std::nullopt;
+    if (in) some.push_back(&operations[i]);
+  }
+  return some;
+}
+
 // Every permutation of every choice of operations of unknown outcome.
 bool some_order_explains(std::span<const Operation> operations, const Model& model) {
   for (std::uint32_t chosen = 0; chosen < 1U << operations.size(); ++chosen) {
-    std::vector<const Operation*> order;
-    bool is_choice = true;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-      const bool in = (chosen >> i & 1) != 0;
-      if (operations[i].outcome == Outcome::kOk && !in) is_choice = false;
-      if (operations[i].outcome == Outcome::kFailed && in) is_choice = false;
-      if (in) order.push_back(&operations[i]);
-    }
-    if (!is_choice) continue;
-    std::ranges::sort(order);
+    auto order = choice(operations, chosen);
+    if (!order) continue;
     do {
-      if (explains(order, model)) return true;
-    } while (std::ranges::next_permutation(order).found);
+      if (explains(*order, model)) return true;
+    } while (std::ranges::next_permutation(*order).found);
   }
   return false;
 }

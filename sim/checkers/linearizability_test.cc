@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,6 +130,21 @@ TEST(Linearizability, BearsManyWritesOfUnknownOutcome) {
   text += "5000..5001 c2 k1 write 1000 -> ok\n5002..5003 c2 k1 read -> 2\n";
   const Judgement judgement = judged(text);
   EXPECT_EQ(judgement.verdict, Verdict::kNotLinearizable) << judgement.detail;
+}
+
+// The same write by many, none of whom was answered: which of them it was makes no difference.
+TEST(Linearizability, DoesNotTellEqualWritesOfUnknownOutcomeApart) {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += "1.. c" + std::to_string(i) + " k1 write 1 -> unknown\n";
+  for (int i = 1; i <= 20; ++i) {
+    text += std::to_string(10 * i) + ".." + std::to_string(10 * i + 1) + " c1 k1 write 2 -> ok\n";
+    text += std::to_string(10 * i + 2) + ".." + std::to_string(10 * i + 3) + " c1 k1 read -> 1\n";
+  }
+  EXPECT_EQ(judged(text).verdict, Verdict::kLinearizable);
+  const Judgement judgement = judged(text + "999..1000 c1 k1 read -> 3\n");
+  EXPECT_EQ(judgement.verdict, Verdict::kNotLinearizable);
+  EXPECT_LT(judgement.work, 10'000U);
 }
 
 TEST(HistoryText, PrintsWhatItReads) {

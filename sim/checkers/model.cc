@@ -52,15 +52,12 @@ State LogModel::initial() const noexcept {
 
 Effect LogModel::apply(const State& before, const Call& call) const noexcept {
   const auto [length, digest] = before.words;
+  const State longer = {{length + 1, extended(digest, call.argument.value_or(0))}};
   switch (call.kind) {
+    case OpKind::kAppend: return {longer, std::nullopt};
+    case OpKind::kAppendAt: return {longer, length + 1};
     case OpKind::kLength: return {before, length};
     case OpKind::kReadLog: return {before, digest};
-    case OpKind::kAppend:
-    case OpKind::kAppendAt: {
-      CAD_CHECK(call.argument.has_value(), "a command has a number");
-      const State after = {{length + 1, extended(digest, *call.argument)}};
-      return {after, call.kind == OpKind::kAppendAt ? Value(length + 1) : std::nullopt};
-    }
     case OpKind::kRead:
     case OpKind::kWrite:
     case OpKind::kCompareAndSet: break;

@@ -28,6 +28,7 @@ Ending in_child(base::FunctionRef<Report()> run) {
   CAD_CHECK(child >= 0, "a process can be started");
   if (child == 0) {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    CAD_CHECK(nowhere >= 0, "the null device is there");
     dup2(nowhere, STDERR_FILENO);
     _exit(run().violations.empty() ? kExitPassed : kExitViolated);
   }

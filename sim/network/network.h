@@ -50,7 +50,7 @@ struct Link {
 
 struct StreamId {
   Link link;
-  Lane lane;
+  Lane lane = Lane::kControl;
 
   friend auto operator<=>(const StreamId&, const StreamId&) = default;
 };
@@ -82,7 +82,7 @@ class Network {
   // The process is gone: streams to it break.
   void detach(NodeId node);
 
-  void send(const StreamId& stream, base::Bytes frame);
+  void send(const StreamId& id, base::Bytes frame);
 
   // From the next frame on; frames on their way keep their time.
   void set_faults(const Link& link, const NetworkFaults& faults);
@@ -98,7 +98,7 @@ class Network {
   [[nodiscard]] bool blocked(const Link& link) const;
 
   // Loses what is in the stream, and tells the sender. A stream that was never used has nothing to break.
-  void reset(const StreamId& stream);
+  void reset(const StreamId& id);
 
   [[nodiscard]] const NetworkCounters& counters() const noexcept { return counters_; }
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
@@ -150,9 +150,9 @@ class Network {
   [[nodiscard]] SimTime arrival_of(const Delay& delay, base::SeededRandom& random);
 
   void dispatch(const StreamId& id, FlightKind kind, base::Bytes frame, SimTime arrival);
-  void arrive(std::uint32_t flight);
-  void lose(std::uint32_t flight) noexcept;
-  Flight take(std::uint32_t flight) noexcept;
+  void arrive(std::uint32_t index);
+  void lose(std::uint32_t index) noexcept;
+  Flight take(std::uint32_t index) noexcept;
 
   // Constant after construction.
   Scheduler& scheduler_;

@@ -5,13 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "base/random.h"
 #include "sim/chacha_random.h"
 #include "sim/network/faults.h"
 #include "sim/schedule/node_id.h"
@@ -72,6 +70,7 @@ struct Town {
 
 std::vector<std::string> numbers(int count) {
   std::vector<std::string> texts;
+  texts.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     texts.push_back(std::to_string(i));
   return texts;
@@ -210,6 +209,16 @@ TEST(Network, AResetLosesItsStreamAndTellsTheSender) {
   EXPECT_EQ(town.network.counters().lost_in_reset, 5U);
   EXPECT_EQ(town.network.counters().resets, 2U);
   town.expect_nothing_unaccounted();
+}
+
+TEST(Network, AfterAResetNothingWaitsForTheOldLine) {
+  Town town(1, both({.delay = {.least = 10s, .most = 10s}}));
+  town.send(kAToB, Lane::kBulk, "slow");
+  town.network.reset({kAToB, Lane::kBulk});
+  town.network.set_all_faults({});
+  town.send(kAToB, Lane::kBulk, "quick");
+  town.wait(1ms);
+  EXPECT_EQ(town.b.bulk, std::vector<std::string>{"quick"});
 }
 
 TEST(Network, ResetsByChanceTakeTheFrameWithThem) {

@@ -1,6 +1,5 @@
 #include "sim/schedule/scheduler.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

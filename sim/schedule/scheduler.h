@@ -67,16 +67,16 @@ class Scheduler {
   std::size_t run_until(SimTime until);
 
   // Drops all tasks of the node and ends its pause; how many they were. Not for kWorld.
-  std::size_t crash(NodeId node);
+  std::size_t crash(NodeId id);
 
   // Holds the node's tasks back until then, or until it is resumed if that is SimTime::max(); a longer
   // pause that is under way stays. Not for kWorld.
-  void pause(NodeId node, SimTime until);
-  void resume(NodeId node);
-  [[nodiscard]] bool paused(NodeId node) const noexcept;
+  void pause(NodeId id, SimTime until);
+  void resume(NodeId id);
+  [[nodiscard]] bool paused(NodeId id) const noexcept;
 
   [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }  // pending, of all nodes
-  [[nodiscard]] std::size_t tasks(NodeId node) const noexcept;
+  [[nodiscard]] std::size_t tasks(NodeId id) const noexcept;
   [[nodiscard]] std::uint64_t executed() const noexcept { return executed_; }
   // In memory, cancelled ones included: not many more than twice the pending ones.
   [[nodiscard]] std::size_t events() const noexcept { return heap_.size(); }
@@ -105,9 +105,9 @@ class Scheduler {
   };
 
   bool step_until(SimTime limit);
-  bool work_off_backlog(std::uint32_t node);
+  bool work_off_backlog(std::uint32_t index);
   void run(std::uint32_t slot);
-  Task release(std::uint32_t slot);
+  Task release(std::uint32_t index);
   void push(SimTime when, std::uint32_t slot, std::uint32_t generation);
   void wake(std::uint32_t node, SimTime when) { push(when, kNoSlot, node); }
   Node& node_of(NodeId id);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +14,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
 #include "sim/chacha_random.h"
 #include "sim/schedule/node_id.h"
 #include "sim/schedule/sim_time.h"
@@ -224,51 +224,74 @@ TEST(SchedulerDeathTest, RefusesThePastAndNestedRuns) {
   EXPECT_DEATH(scheduler.step(), "does not run other tasks");
 }
 
-// The scheduler beside a list that is searched for its least element: plans, cancellations and crashes.
-TEST(Scheduler, AgreesWithASortedListUnderRandomCalls) {
+// The scheduler beside a list that is searched for its least element.
+class Doubled {
+ public:
+  explicit Doubled(std::uint64_t seed) : random_(seed) {}
+
+  void plan() {
+    const NodeId owner(1 + random_.below(4));
+    const SimTime when = scheduler_.now() + nanoseconds(random_.below(50));
+    const int mine = number_++;
+    list_[mine] = {owner, when, scheduler_.at(owner, when, [this, mine] { ran_ = mine; })};
+  }
+  void cancel_any() {
+    if (list_.empty()) return;
+    const auto it =
+        std::next(list_.begin(), static_cast<std::ptrdiff_t>(random_.below(list_.size())));
+    EXPECT_TRUE(scheduler_.cancel(it->second.id));
+    list_.erase(it);
+  }
+  void crash_any() {
+    const NodeId node(1 + random_.below(4));
+    const std::size_t dropped =
+        std::erase_if(list_, [&](const auto& entry) { return entry.second.owner == node; });
+    EXPECT_EQ(scheduler_.crash(node), dropped);
+  }
+  void step() {
+    ran_.reset();
+    EXPECT_EQ(scheduler_.step(), !list_.empty());
+    if (list_.empty()) return;
+    const auto least = std::ranges::min_element(
+        list_, {}, [](const auto& entry) { return std::pair(entry.second.when, entry.first); });
+    EXPECT_EQ(ran_, least->first);
+    EXPECT_EQ(scheduler_.now(), least->second.when);
+    list_.erase(least);
+  }
+  void do_anything() {
+    const std::uint64_t chance = random_.below(100);
+    if (chance < 45) {
+      plan();
+    } else if (chance < 60) {
+      cancel_any();
+    } else if (chance < 61) {
+      crash_any();
+    } else {
+      step();
+    }
+    EXPECT_EQ(scheduler_.tasks(), list_.size());
+  }
+
+ private:
   struct Planned {
     NodeId owner;
     SimTime when;
     TaskId id;
   };
+
+  ChaChaRandom random_;
+  Scheduler scheduler_;
+  std::map<int, Planned> list_;  // By number of insertion.
+  std::optional<int> ran_;
+  int number_ = 0;
+};
+
+TEST(Scheduler, AgreesWithASortedListUnderRandomCalls) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    ChaChaRandom random(seed);
-    Scheduler scheduler;
-    std::map<int, Planned> model;  // By number of insertion.
-    std::optional<int> ran;
-    int number = 0;
-    const auto plan = [&] {
-      const NodeId owner(1 + random.below(4));
-      const SimTime when = scheduler.now() + nanoseconds(random.below(50));
-      const int mine = number++;
-      model[mine] = {owner, when, scheduler.at(owner, when, [&ran, mine] { ran = mine; })};
-    };
-    for (int call = 0; call < 3'000; ++call) {
-      const std::uint64_t chance = random.below(100);
-      if (chance < 45) {
-        plan();
-      } else if (chance < 60 && !model.empty()) {
-        const auto it =
-            std::next(model.begin(), static_cast<std::ptrdiff_t>(random.below(model.size())));
-        ASSERT_TRUE(scheduler.cancel(it->second.id));
-        model.erase(it);
-      } else if (chance < 61) {
-        const NodeId node(1 + random.below(4));
-        const std::size_t dropped =
-            std::erase_if(model, [&](const auto& entry) { return entry.second.owner == node; });
-        ASSERT_EQ(scheduler.crash(node), dropped);
-      } else {
-        ran.reset();
-        ASSERT_EQ(scheduler.step(), !model.empty());
-        if (model.empty()) continue;
-        const auto least = std::ranges::min_element(
-            model, {}, [](const auto& entry) { return std::pair(entry.second.when, entry.first); });
-        ASSERT_EQ(ran, least->first) << "seed " << seed << ", call " << call;
-        ASSERT_EQ(scheduler.now(), least->second.when);
-        model.erase(least);
-      }
-      ASSERT_EQ(scheduler.tasks(), model.size());
-    }
+    Doubled doubled(seed);
+    for (int call = 0; call < 3'000 && !testing::Test::HasFailure(); ++call)
+      doubled.do_anything();
+    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
   }
 }
 

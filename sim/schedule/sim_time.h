@@ -8,11 +8,13 @@
 namespace cadastre::sim {
 
 struct Simulated {
+  // NOLINTBEGIN(readability-identifier-naming): the names that <chrono> asks of a clock
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<Simulated>;
   static constexpr bool is_steady = true;
+  // NOLINTEND(readability-identifier-naming)
 };
 
 using SimTime = Simulated::time_point;

@@ -59,24 +59,37 @@ TEST(ShrinkList, StopsWhenItsAttemptsAreUsed) {
   EXPECT_TRUE(has(few, 99)) << "whatever is returned still fails";
 }
 
-// A failure that needs any `enough` of some items: monotone or not, no single item of the answer can go.
+// A failure that needs `enough` of the relevant items, and perhaps an even number of items to be gone.
+struct Failure {
+  std::vector<int> relevant;
+  std::ptrdiff_t enough = 0;
+  std::size_t parity = 0;
+  bool wants_parity = false;
+
+  bool operator()(const std::vector<int>& some) const {
+    const auto hits = std::ranges::count_if(some, [&](int item) { return has(relevant, item); });
+    return hits >= enough && (!wants_parity || some.size() % 2 == parity);
+  }
+};
+
+Failure any_failure(base::Random& random, const std::vector<int>& all) {
+  Failure failure;
+  for (const int item : all) {
+    if (random.below(3) == 0) failure.relevant.push_back(item);
+  }
+  failure.enough = static_cast<std::ptrdiff_t>(random.below(failure.relevant.size() + 1));
+  failure.parity = all.size() % 2;
+  failure.wants_parity = random.below(2) == 0;
+  return failure;
+}
+
 TEST(ShrinkList, IsMinimalForRandomFailures) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     ChaChaRandom random(seed);
     const std::vector<int> all = up_to(static_cast<int>(1 + random.below(60)));
-    std::vector<int> relevant;
-    for (const int item : all) {
-      if (random.below(3) == 0) relevant.push_back(item);
-    }
-    const auto enough = static_cast<std::ptrdiff_t>(random.below(relevant.size() + 1));
-    const bool odd_only = random.below(2) == 0;
-    const auto fails = [&](const std::vector<int>& some) {
-      const auto hits = std::ranges::count_if(some, [&](int item) { return has(relevant, item); });
-      return hits >= enough && (!odd_only || some.size() % 2 == all.size() % 2);
-    };
-    ASSERT_TRUE(fails(all));
+    const Failure fails = any_failure(random, all);
     const auto few = shrink_list(all, 100'000, fails);
-    EXPECT_TRUE(fails(few));
+    EXPECT_TRUE(fails(all) && fails(few)) << "seed " << seed;
     for (std::size_t i = 0; i < few.size(); ++i)
       EXPECT_FALSE(fails(shrinking::without(few, i, 1))) << "seed " << seed;
   }
