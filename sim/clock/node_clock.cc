@@ -36,19 +36,19 @@ NodeClock::NodeClock(const Scheduler& scheduler, const Start& start) noexcept
   set_drift(start.drift);
 }
 
-nanoseconds NodeClock::monotonic() const noexcept {
+nanoseconds NodeClock::elapsed() const noexcept {
   const std::int64_t passed = (scheduler_.now() - since_).count();
   return reading_ + nanoseconds(scaled_down(passed, kMillion + drift_.parts_per_million, kMillion));
 }
 
 base::Instant NodeClock::now() const noexcept {
-  return base::Instant(monotonic() + wall_offset_);
+  return base::Instant(elapsed() + wall_offset_);
 }
 
 void NodeClock::set_drift(Drift drift) noexcept {
   CAD_CHECK(drift.parts_per_million <= kDriftPpmMax, "a clock is not faster than that");
   CAD_CHECK(drift.parts_per_million >= -kDriftPpmMax, "a clock is not slower than that");
-  reading_ = monotonic();
+  reading_ = elapsed();
   since_ = scheduler_.now();
   drift_ = drift;
 }
@@ -59,7 +59,7 @@ void NodeClock::correct() noexcept {
 
 SimTime NodeClock::due_in(nanoseconds delay) const noexcept {
   CAD_CHECK(delay.count() >= 0, "a timer is for now or for later");
-  const std::int64_t wanted = (monotonic() + delay - reading_).count();
+  const std::int64_t wanted = (elapsed() + delay - reading_).count();
   return since_ + nanoseconds(scaled_up(wanted, kMillion, kMillion + drift_.parts_per_million));
 }
 

@@ -44,7 +44,7 @@ class NodeClock final : public base::Clock {
   NodeClock(const Scheduler& scheduler, const Start& start) noexcept;
 
   [[nodiscard]] base::Instant now() const noexcept override;
-  [[nodiscard]] std::chrono::nanoseconds monotonic() const noexcept;
+  [[nodiscard]] base::Elapsed elapsed() const noexcept override;
 
   // From now on.
   void set_drift(Drift drift) noexcept;
@@ -63,8 +63,8 @@ class NodeClock final : public base::Clock {
 
   Drift drift_;
   SimTime since_;                        // When the drift was set,
-  std::chrono::nanoseconds reading_;     // and what monotonic() said then.
-  base::Instant::duration wall_offset_;  // now() less monotonic()
+  std::chrono::nanoseconds reading_;     // and what elapsed() said then.
+  base::Instant::duration wall_offset_;  // now() less elapsed()
 };
 
 }  // namespace cadastre::sim
