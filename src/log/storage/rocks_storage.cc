@@ -121,7 +121,8 @@ base::Result<base::DirectoryLock, OpenError> lock_directory(
 }
 
 OpenError code_of(const rocksdb::Status& status) noexcept {
-  if (status.IsCorruption()) return OpenError::kDamaged;
+  // A file that CURRENT or the manifest names and that is not there was lost: we looked before.
+  if (status.IsCorruption() || status.IsPathNotFound()) return OpenError::kDamaged;
   return OpenError::kCannotOpen;
 }
 
@@ -158,7 +159,10 @@ base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
   rocksdb::DB* database = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(options_of(options), options.directory.string(), &database);
-  if (!status.ok()) return base::fail(code_of(status), status.ToString());
+  if (!status.ok()) {
+    return base::fail(code_of(status),
+                      fmt::format("{}: {}", options.directory.string(), status.ToString()));
+  }
   std::unique_ptr<RocksStorage> storage(
       new RocksStorage(std::move(lock), std::unique_ptr<rocksdb::DB>(database), options.identity));
   CAD_TRY(storage->check_or_write_node(options));
