@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,10 +16,22 @@
 
 namespace cadastre::log {
 
+// Where it lies: on a disk, or in memory where the system has such a place, for tests that open many
+// logs and are not about syncs.
+enum class Medium : std::uint8_t {
+  kDisk,
+  kMemory
+};
+
 class ScratchDirectory {
  public:
-  ScratchDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "cadastre-log-XXXXXX").string();
+  explicit ScratchDirectory(Medium medium = Medium::kDisk) {
+    const std::filesystem::path memory = "/dev/shm";
+    std::error_code ignored;
+    const bool in_memory =
+        medium == Medium::kMemory && std::filesystem::is_directory(memory, ignored);
+    const auto parent = in_memory ? memory : std::filesystem::temp_directory_path();
+    std::string pattern = (parent / "cadastre-log-XXXXXX").string();
     CAD_CHECK(::mkdtemp(pattern.data()) != nullptr, "tests can make a directory");
     path_ = pattern;
   }
