@@ -20,6 +20,7 @@
 #include "cli/coord_commands.h"
 #include "cli/hint_commands.h"
 #include "cli/key_commands.h"
+#include "cli/log_commands.h"
 #include "cli/options.h"
 #include "cli/shard_commands.h"
 #include "cli/version.h"
@@ -98,11 +99,13 @@ Result<void, CommandError> parse_and_run(
   ShardArguments shard_arguments;
   CoordArguments coord_arguments;
   BitmapArguments bitmap_arguments;
+  LogArguments log_arguments;
   add_key_commands(app, key_arguments, chosen);
   add_hint_commands(app, hint_arguments, chosen);
   add_shard_commands(app, shard_arguments, chosen);
   add_coord_commands(app, coord_arguments, chosen);
   add_bitmap_commands(app, bitmap_arguments, chosen);
+  add_log_commands(app, log_arguments, chosen);
   try {
     std::ranges::reverse(arguments);  // As CLI11 wants them.
     app.parse(std::move(arguments));

@@ -54,7 +54,7 @@ bool Applier::run() {
   }
   const base::MutexLock lock(mutex_);
   running_ = false;
-  return true;
+  return !work_.empty();
 }
 
 void Applier::run_entries(std::vector<ApplyWork>& items) {

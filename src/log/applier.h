@@ -69,7 +69,7 @@ class Applier {
   // Log thread.
   void push(std::vector<ApplyWork> work) CAD_EXCLUDES(mutex_);
 
-  // The group's applier: one round, or one marker. False: there was nothing to do.
+  // The group's applier: one round, or one marker. True: there is more to do.
   bool run() CAD_EXCLUDES(mutex_);
 
   // Any thread.

@@ -77,11 +77,10 @@ base::Result<void, ProposeError> CommandQueue::push(const Submission& submission
   for (std::size_t i = 0; i < amount.commands; ++i)
     sums[i] = base::crc32c(submission.proposals[i].command);
 
-  bool was_empty = false;
   {
     const base::MutexLock lock(mutex_);
     CAD_TRY(admit(amount, submission.cls));
-    was_empty = batches_.empty();
+    const bool was_empty = batches_.empty();
     for (std::size_t i = 0; i < amount.commands; ++i) {
       Proposal& proposal = submission.proposals[i];
       OpenBatch& batch = batch_for(proposal.command.size(), submission.term, now);
@@ -92,9 +91,10 @@ base::Result<void, ProposeError> CommandQueue::push(const Submission& submission
     queued_.bytes += amount.bytes;
     unapplied_.commands += amount.commands;
     unapplied_.bytes += amount.bytes;
+    intake_.add(amount.commands);
     if (was_empty) intake_.announce(group_);
   }
-  intake_.added(amount.commands);
+  intake_.wake_if_due();
   return {};
 }
 

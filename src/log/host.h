@@ -70,7 +70,7 @@ class Host {
   [[nodiscard]] std::optional<WriteSet> begin_write() { return writer_.take(); }
   void finish_write(WriteResult result) { writer_.finish(std::move(result)); }
 
-  // One round of the group's applier. False: there was nothing to do.
+  // One round of the group's applier. True: there is more to do.
   bool run_applier(GroupId group) CAD_EXCLUDES(mutex_);
 
   // Refuses new commands, finishes those under way.

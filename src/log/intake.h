@@ -31,9 +31,11 @@ class Intake {
     const base::MutexLock lock(mutex_);
     groups_.push_back(group);
   }
-  void added(std::uint64_t commands) {
-    const std::uint64_t queued = queued_.fetch_add(commands) + commands;
-    if (queued < wake_at_.load()) return;
+  // With the queue's lock held, so that nothing is taken before it is counted.
+  void add(std::uint64_t commands) noexcept { queued_.fetch_add(commands); }
+  // Without it.
+  void wake_if_due() {
+    if (queued_.load() < wake_at_.load()) return;
     if (wake_at_.exchange(kNever) != kNever) runner_.wake_log();
   }
 

@@ -19,42 +19,47 @@ class CountingRunner final : public Runner {
 
 class IntakeTest : public ::testing::Test {
  protected:
+  void add(std::uint64_t commands) {
+    intake.add(commands);
+    intake.wake_if_due();
+  }
+
   CountingRunner runner;
   Intake intake{runner};
 };
 
 TEST_F(IntakeTest, WakesForTheFirstCommandAndNotForEveryOne) {
-  intake.added(1);
+  add(1);
   EXPECT_EQ(runner.woken, 1);
-  intake.added(1);
-  intake.added(5);
+  add(1);
+  add(5);
   EXPECT_EQ(runner.woken, 1);
   EXPECT_EQ(intake.queued(), 7U);
 }
 
 TEST_F(IntakeTest, WakesOnceWhenTheArmedNumberWaits) {
   EXPECT_FALSE(intake.arm(3));
-  intake.added(2);
+  add(2);
   EXPECT_EQ(runner.woken, 0);
-  intake.added(1);
+  add(1);
   EXPECT_EQ(runner.woken, 1);
-  intake.added(1);
+  add(1);
   EXPECT_EQ(runner.woken, 1);
   intake.taken(4);
   EXPECT_FALSE(intake.arm(1));
-  intake.added(1);
+  add(1);
   EXPECT_EQ(runner.woken, 2);
 }
 
 TEST_F(IntakeTest, ArmSaysSoIfEnoughWaitsAlready) {
-  intake.added(4);
+  add(4);
   EXPECT_TRUE(intake.arm(4));
   EXPECT_FALSE(intake.arm(5));
 }
 
 TEST_F(IntakeTest, NeverMeansNever) {
   EXPECT_FALSE(intake.arm(Intake::kNever));
-  intake.added(1'000'000);
+  add(1'000'000);
   EXPECT_EQ(runner.woken, 0);
 }
 

@@ -43,6 +43,8 @@ inline constexpr std::size_t kPassBytesMax = kMiB;
 // One write set. Full: outputs wait for the next pass.
 inline constexpr std::size_t kSetBytesMax = 8 * kMiB;
 static_assert(kPassBytesMax <= kSetBytesMax, "one group's pass fits a set");
+// What a set can take in the file: nearly full, then one large entry, and the records of every group.
+inline constexpr std::size_t kSetBytesHard = kSetBytesMax + kEntryBytesMax + 4 * kMiB;
 // One round of an applier.
 inline constexpr std::size_t kRoundEntriesMax = 256;
 inline constexpr std::size_t kRoundBytesMax = 4 * kMiB;

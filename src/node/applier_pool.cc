@@ -10,7 +10,16 @@ void ApplierPool::start(int threads, Run run) {
     threads_.emplace_back([this] { work(); });
 }
 
+bool ApplierPool::enqueue(log::GroupId group) {
+  states_[group] = State::kQueued;
+  ready_.push_back(group);
+  if (asleep_ == 0) return false;
+  --asleep_;  // It is as good as awake: the next one needs no second notification.
+  return true;
+}
+
 void ApplierPool::wake(log::GroupId group) {
+  bool notify = false;
   {
     const base::MutexLock lock(mutex_);
     State& state = states_[group];
@@ -20,10 +29,9 @@ void ApplierPool::wake(log::GroupId group) {
       case State::kRunning: state = State::kRunningAgain; return;
       case State::kIdle: break;
     }
-    state = State::kQueued;
-    ready_.push_back(group);
+    notify = enqueue(group);
   }
-  changed_.notify_one();
+  if (notify) changed_.notify_one();
 }
 
 void ApplierPool::work() {
@@ -31,8 +39,10 @@ void ApplierPool::work() {
     log::GroupId group;
     {
       const base::MutexLock lock(mutex_);
-      while (ready_.empty() && !stopping_)
+      while (ready_.empty() && !stopping_) {
+        ++asleep_;
         changed_.wait(mutex_);
+      }
       if (stopping_) return;
       group = ready_.front();
       ready_.pop_front();
@@ -42,9 +52,7 @@ void ApplierPool::work() {
     const base::MutexLock lock(mutex_);
     State& state = states_[group];
     if (more || state == State::kRunningAgain) {  // Behind the others: no group starves.
-      state = State::kQueued;
-      ready_.push_back(group);
-      changed_.notify_one();
+      if (enqueue(group)) changed_.notify_one();
     } else {
       state = State::kIdle;
     }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -39,12 +40,15 @@ class ApplierPool {
   };
 
   void work() CAD_EXCLUDES(mutex_);
+  // True: a thread should be notified. One that is awake looks for more before it sleeps.
+  [[nodiscard]] bool enqueue(log::GroupId group) CAD_REQUIRES(mutex_);
 
   Run run_;  // Constant once started.
   base::Mutex mutex_;
   base::CondVar changed_;
   std::map<log::GroupId, State> states_ CAD_GUARDED_BY(mutex_);
   std::deque<log::GroupId> ready_ CAD_GUARDED_BY(mutex_);
+  std::size_t asleep_ CAD_GUARDED_BY(mutex_) = 0;  // Threads that a notification would wake.
   bool stopping_ CAD_GUARDED_BY(mutex_) = false;
   std::vector<std::jthread> threads_;
 };

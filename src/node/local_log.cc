@@ -11,10 +11,16 @@ base::Result<std::unique_ptr<LocalLog>, log::OpenError> LocalLog::open(
   const auto wall =
       std::chrono::duration_cast<std::chrono::milliseconds>(clock.now().time_since_epoch()).count();
   std::unique_ptr<LocalLog> log(new LocalLog);
-  log->storage_ =
-      CAD_TRY(log::RocksStorage::open({.directory = options.directory,
-                                       .identity = options.identity,
-                                       .created_ms = static_cast<std::uint64_t>(wall)}));
+  auto storage = CAD_TRY(log::RocksStorage::open({.directory = options.directory,
+                                                  .identity = options.identity,
+                                                  .created_ms = static_cast<std::uint64_t>(wall)}));
+  for (const log::TornTail& torn : storage->torn()) {
+    logger.warn("a crash had torn the end of a file", {{"file", torn.file.string()},
+                                                       {"offset", torn.offset},
+                                                       {"bytes", torn.bytes},
+                                                       {"fault", torn.fault}});
+  }
+  log->storage_ = std::move(storage);
   log->threads_ = std::make_unique<LogThreads>(clock, logger);
   log->host_ = CAD_TRY(log::Host::open({*log->storage_, *log->threads_, clock}));
   log->threads_->start(*log->host_, options.appliers);

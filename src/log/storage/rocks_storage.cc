@@ -29,8 +29,10 @@ rocksdb::Options options_of(const RocksOptions& ours) {
   rocksdb::Options options;
   if (ours.env != nullptr) options.env = ours.env;
   options.create_if_missing = true;  // Only reached when the directory is empty or a database.
-  // A short last record is what a crash leaves; damage before it is not opened.
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // What a crash tore is gone by now (log_tail.h): whatever is still refused is damage.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+  options.avoid_flush_during_recovery =
+      false;  // What was read becomes durable before anyone relies on it.
   options.recycle_log_file_num = 0;
   options.track_and_verify_wals_in_manifest = true;
   options.paranoid_checks = true;
@@ -83,6 +85,9 @@ class BatchSink final : public RecordSink {
 class RocksCursor final : public RecordCursor {
  public:
   explicit RocksCursor(rocksdb::DB& database) : iterator_(database.NewIterator(read_options())) {}
+  // Never leaves [begin, end).
+  RocksCursor(rocksdb::DB& database, const RecordKey& begin, const RecordKey& end)
+      : begin_(begin), end_(end), iterator_(bounded(database)) {}
 
   void seek(ByteView key) override { iterator_->Seek(slice(key)); }
   void next() override { iterator_->Next(); }
@@ -101,6 +106,19 @@ class RocksCursor final : public RecordCursor {
     return options;
   }
 
+  rocksdb::Iterator* bounded(rocksdb::DB& database) {
+    begin_slice_ = slice(begin_.view());
+    end_slice_ = slice(end_.view());
+    rocksdb::ReadOptions options = read_options();
+    options.iterate_lower_bound = &begin_slice_;
+    options.iterate_upper_bound = &end_slice_;
+    return database.NewIterator(options);
+  }
+
+  const RecordKey begin_;
+  const RecordKey end_;
+  rocksdb::Slice begin_slice_;  // The iterator borrows both.
+  rocksdb::Slice end_slice_;
   const std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
@@ -134,11 +152,10 @@ rocksdb::WriteOptions synced() {
 
 }  // namespace
 
-RocksStorage::RocksStorage(base::DirectoryLock lock,
-                           std::unique_ptr<rocksdb::DB> database,
-                           NodeIdentity identity)
-    : lock_(std::move(lock)),
-      database_(std::move(database)),
+RocksStorage::RocksStorage(Opened opened, NodeIdentity identity)
+    : lock_(std::move(opened.lock)),
+      database_(std::move(opened.database)),
+      torn_(std::move(opened.torn)),
       identity_(identity),
       batch_(std::make_unique<rocksdb::WriteBatch>()) {}
 
@@ -155,7 +172,14 @@ base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
                         fmt::format("{}: {}", options.directory.string(), error.message()));
     }
   }
-  base::DirectoryLock lock = CAD_TRY(lock_directory(options.directory));
+  Opened opened {
+    CAD_TRY(lock_directory(options.directory))
+    , nullptr, {}
+  };
+  if (content == DirectoryContent::kDatabase) {
+    opened.torn = CAD_TRY(judge_tail(options.directory));
+    CAD_TRY(cut_tails(opened.torn));
+  }
   rocksdb::DB* database = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(options_of(options), options.directory.string(), &database);
@@ -163,8 +187,9 @@ base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
     return base::fail(code_of(status),
                       fmt::format("{}: {}", options.directory.string(), status.ToString()));
   }
-  std::unique_ptr<RocksStorage> storage(
-      new RocksStorage(std::move(lock), std::unique_ptr<rocksdb::DB>(database), options.identity));
+  opened.database.reset(database);
+  CAD_TRY(sync_directory(options.directory));  // Files that recovery deleted must not come back.
+  std::unique_ptr<RocksStorage> storage(new RocksStorage(std::move(opened), options.identity));
   CAD_TRY(storage->check_or_write_node(options));
   return storage;
 }
@@ -214,9 +239,9 @@ base::Result<void, WriteError> RocksStorage::write(const WriteSet& set) {
 
 base::Result<std::vector<Entry>, LogReadError> RocksStorage::read(
     GroupId group, Incarnation incarnation, Index low, Index high, std::size_t bytes_max) {
-  RocksCursor cursor(*database_);
-  return read_entries(
-      cursor, {.group = {group, incarnation}, .low = low, .high = high, .bytes_max = bytes_max});
+  const GroupKey key{group, incarnation};
+  RocksCursor cursor(*database_, entry_key(key, low), entry_key(key, high + 1));
+  return read_entries(cursor, {.group = key, .low = low, .high = high, .bytes_max = bytes_max});
 }
 
 StorageUsage RocksStorage::usage() const {

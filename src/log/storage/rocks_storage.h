@@ -1,8 +1,9 @@
 // RocksStorage: the log database of a node, on RocksDB (spec section 4).
 //
 // Every set is one write batch and one sync, so at most one record of the write-ahead log is ever
-// unsynced: a short last record is what a crash leaves, anything else is damage and is not opened. An
-// I/O error ends the storage: nothing is retried, nothing resumes by itself.
+// unsynced. At open the files are judged before RocksDB sees them: a torn last set is what a crash
+// leaves and is cut off, anything else is damage and is not opened (log_tail.h). An I/O error ends the
+// storage: nothing is retried, nothing resumes by itself.
 //
 // The directory holds RocksDB's files and OWNER (base/directory_lock.h), and nothing else: with any
 // other file in it, it is not opened and not touched.
@@ -14,10 +15,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "base/directory_lock.h"
 #include "base/result.h"
 #include "log/storage.h"
+#include "log/storage/log_tail.h"
 #include "log/storage/records.h"
 
 namespace rocksdb {
@@ -50,15 +53,22 @@ class RocksStorage final : public LogStorage {
                                                                     std::size_t bytes_max) override;
   [[nodiscard]] StorageUsage usage() const override;
 
+  // What a crash had torn and the open cut off.
+  [[nodiscard]] const std::vector<TornTail>& torn() const noexcept { return torn_; }
+
  private:
-  RocksStorage(base::DirectoryLock lock,
-               std::unique_ptr<rocksdb::DB> database,
-               NodeIdentity identity);
+  struct Opened {
+    base::DirectoryLock lock;
+    std::unique_ptr<rocksdb::DB> database;
+    std::vector<TornTail> torn;
+  };
+  RocksStorage(Opened opened, NodeIdentity identity);
 
   base::Result<void, OpenError> check_or_write_node(const RocksOptions& options);
 
   const base::DirectoryLock lock_;  // Released after the database is closed.
   const std::unique_ptr<rocksdb::DB> database_;
+  const std::vector<TornTail> torn_;
   const NodeIdentity identity_;
   const std::unique_ptr<rocksdb::WriteBatch> batch_;  // The writer's, used again and again.
   SetNumber last_set_;

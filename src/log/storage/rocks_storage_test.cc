@@ -128,7 +128,7 @@ TEST_F(RocksStorageTest, DamageBeforeTheLastSetIsNotOpened) {  // L-24, L-48
   make();
   const fs::path file = only_file(directory(), ".log");
   flip(file, first_bytes - 10);
-  expect_refused(OpenError::kDamaged, directory().string());
+  expect_refused(OpenError::kDamaged, file.filename().string());
 }
 
 TEST_F(RocksStorageTest, ADamagedManifestIsNotOpened) {
