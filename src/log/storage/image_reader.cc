@@ -102,11 +102,15 @@ class ImageBuilder {
   bool has_group_ = false;
 };
 
-base::Result<SetNumber, OpenError> read_set_number(RecordCursor& records) {
+// `written`: whether there was a set that wrote a group.
+base::Result<SetNumber, OpenError> read_set_number(RecordCursor& records, bool written) {
   const RecordKey key = set_key();
   records.seek(key.view());
   if (!records.error().empty()) return damaged(records.error());
-  if (!records.valid()) return SetNumber{0};
+  if (!records.valid()) {
+    if (written) return damaged("the number of the last write set is missing");
+    return SetNumber{0};
+  }
   if (!base::equal(records.key(), key.view())) return damaged("a record that nobody writes here");
   const auto value = unsealed(records.key(), records.value());
   const auto number = value ? decode_set(*value) : std::nullopt;
@@ -156,7 +160,7 @@ base::Result<LogStorage::Recovered, OpenError> read_images(RecordCursor& records
   }
   if (!records.error().empty()) return damaged(records.error());
   if (group) recovered.groups.push_back(CAD_TRY(group->finish()));
-  recovered.last_set = CAD_TRY(read_set_number(records));
+  recovered.last_set = CAD_TRY(read_set_number(records, !recovered.groups.empty()));
   return recovered;
 }
 

@@ -14,7 +14,8 @@
 namespace cadastre::log {
 namespace {
 
-constexpr std::size_t kFrameHeadBytes = 8;
+constexpr std::size_t kFrameHeadBytes = 12;
+constexpr std::size_t kHeadSumOffset = 8;
 constexpr std::size_t kOperationHeadBytes = 1 + 4 + 4;
 constexpr std::size_t kCompactBytesMin = kMiB;  // Below it, dead frames cost nothing.
 
@@ -54,6 +55,8 @@ class FrameBuilder final : public RecordSink {
     const ByteView body = ByteView{frame_}.subspan(kFrameHeadBytes);
     base::store_le(frame_.data(), static_cast<std::uint32_t>(body.size()));
     base::store_le(frame_.data() + 4, base::crc32c(body));
+    base::store_le(frame_.data() + kHeadSumOffset,
+                   base::crc32c(ByteView{frame_}.first(kHeadSumOffset)));
     return std::move(frame_);
   }
 
@@ -109,7 +112,7 @@ base::Result<LogStorage::Recovered, OpenError> MemoryStorage::recover() {
     const Bytes bytes = frame.finish();
     disk_.append(bytes);
     disk_.sync();
-    apply_frame(ByteView{bytes}.subspan(kFrameHeadBytes));
+    CAD_TRY(apply_frame(ByteView{bytes}.subspan(kFrameHeadBytes)));
   }
   MapCursor cursor(records_);
   const NodeRecord node = CAD_TRY(read_node_record(cursor));
@@ -127,13 +130,18 @@ base::Result<void, OpenError> MemoryStorage::replay() {
   ByteView rest = disk_.bytes();
   while (!rest.empty()) {
     const std::size_t offset = disk_.bytes().size() - rest.size();
-    if (rest.size() < kFrameHeadBytes) break;  // Torn.
-    const std::size_t bytes = base::load_le<std::uint32_t>(rest.data());
-    if (bytes > rest.size() - kFrameHeadBytes) break;  // Torn, or a damaged length: see below.
-    const ByteView body = rest.subspan(kFrameHeadBytes, bytes);
-    if (base::crc32c(body) != base::load_le<std::uint32_t>(rest.data() + 4))
+    const auto damaged = [&] {
       return base::fail(OpenError::kDamaged, fmt::format("the frame at offset {}", offset));
-    apply_frame(body);
+    };
+    if (rest.size() < kFrameHeadBytes) break;  // Torn.
+    if (base::crc32c(rest.first(kHeadSumOffset)) !=
+        base::load_le<std::uint32_t>(rest.data() + kHeadSumOffset))
+      return damaged();
+    const std::size_t bytes = base::load_le<std::uint32_t>(rest.data());
+    if (bytes > rest.size() - kFrameHeadBytes) break;  // Torn.
+    const ByteView body = rest.subspan(kFrameHeadBytes, bytes);
+    if (base::crc32c(body) != base::load_le<std::uint32_t>(rest.data() + 4)) return damaged();
+    if (!apply_frame(body)) return damaged();
     rest = rest.subspan(kFrameHeadBytes + bytes);
   }
   const std::size_t end = disk_.bytes().size() - rest.size();
@@ -142,18 +150,21 @@ base::Result<void, OpenError> MemoryStorage::replay() {
   return {};
 }
 
-void MemoryStorage::apply_frame(ByteView body) {
+base::Result<void, OpenError> MemoryStorage::apply_frame(ByteView body) {
   const auto forget = [&](Records::iterator at) {
     live_bytes_ -= at->first.size() + at->second.size();
     return records_.erase(at);
   };
   while (!body.empty()) {
-    CAD_CHECK(body.size() >= kOperationHeadBytes, "a frame with the right sum is whole");
+    if (body.size() < kOperationHeadBytes)
+      return base::fail(OpenError::kDamaged, "a frame that ends inside an operation");
     const auto kind = static_cast<Operation>(body[0]);
+    if (kind < Operation::kPut || kind > Operation::kEraseRange)
+      return base::fail(OpenError::kDamaged, "an operation that nobody writes");
     const std::size_t a_bytes = base::load_le<std::uint32_t>(body.data() + 1);
     const std::size_t b_bytes = base::load_le<std::uint32_t>(body.data() + 5);
-    CAD_CHECK(body.size() >= kOperationHeadBytes + a_bytes + b_bytes,
-              "a frame with the right sum is whole");
+    if (body.size() - kOperationHeadBytes < a_bytes + b_bytes)
+      return base::fail(OpenError::kDamaged, "a frame that ends inside an operation");
     const ByteView a = body.subspan(kOperationHeadBytes, a_bytes);
     const ByteView b = body.subspan(kOperationHeadBytes + a_bytes, b_bytes);
     body = body.subspan(kOperationHeadBytes + a_bytes + b_bytes);
@@ -175,6 +186,7 @@ void MemoryStorage::apply_frame(ByteView body) {
       }
     }
   }
+  return {};
 }
 
 void MemoryStorage::append(const WriteSet& set) {
@@ -182,7 +194,8 @@ void MemoryStorage::append(const WriteSet& set) {
   write_records(set, frame);
   const Bytes bytes = frame.finish();
   disk_.append(bytes);
-  apply_frame(ByteView{bytes}.subspan(kFrameHeadBytes));
+  const auto applied = apply_frame(ByteView{bytes}.subspan(kFrameHeadBytes));
+  CAD_CHECK(applied.has_value(), "a frame that was just made reads back");
 }
 
 void MemoryStorage::sync() {

@@ -1,7 +1,7 @@
 // MemoryStorage: the log on a disk made of bytes, for tests and simulation. The same records and the
 // same recovery as on RocksDB; in place of its write-ahead log a list of frames, one for each set:
 //
-//   frame   u32 body bytes, u32 crc32c of the body, body
+//   frame   u32 body bytes, u32 crc32c of the body, u32 crc32c of these eight bytes, body
 //   body    operations: u8 kind (1 put, 2 erase, 3 erase range), u32 bytes and bytes of a, the same of b
 //
 // A MemoryDisk outlives the storages opened on it, as a disk outlives processes. Bytes appended after
@@ -75,7 +75,7 @@ class MemoryStorage final : public LogStorage {
   friend class MapCursor;
 
   base::Result<void, OpenError> replay();
-  void apply_frame(ByteView body);
+  base::Result<void, OpenError> apply_frame(ByteView body);
   void compact();
 
   MemoryDisk& disk_;

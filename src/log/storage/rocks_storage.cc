@@ -139,7 +139,8 @@ base::Result<base::DirectoryLock, OpenError> lock_directory(
 }
 
 OpenError code_of(const rocksdb::Status& status) noexcept {
-  if (status.IsCorruption()) return OpenError::kDamaged;
+  // A file that CURRENT or the manifest names and that is not there was lost: we looked before.
+  if (status.IsCorruption() || status.IsPathNotFound()) return OpenError::kDamaged;
   return OpenError::kCannotOpen;
 }
 
@@ -182,7 +183,10 @@ base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
   rocksdb::DB* database = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(options_of(options), options.directory.string(), &database);
-  if (!status.ok()) return base::fail(code_of(status), status.ToString());
+  if (!status.ok()) {
+    return base::fail(code_of(status),
+                      fmt::format("{}: {}", options.directory.string(), status.ToString()));
+  }
   opened.database.reset(database);
   CAD_TRY(sync_directory(options.directory));  // Files that recovery deleted must not come back.
   std::unique_ptr<RocksStorage> storage(new RocksStorage(std::move(opened), options.identity));

@@ -1,0 +1,133 @@
+#include "log/retention.h"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace cadastre::log {
+namespace {
+
+using std::chrono::seconds;
+
+Retention::Progress progress(std::uint64_t applied, std::uint64_t durable) {
+  return {{Term{1}, Index{applied}}, {Term{1}, Index{durable}}};
+}
+
+Retention with_entries(std::uint64_t count, std::uint64_t bytes_each) {
+  Retention retention(Index{0}, Index{0}, 0);
+  for (std::uint64_t index = 1; index <= count; ++index)
+    retention.appended(Index{index}, bytes_each);
+  return retention;
+}
+
+TEST(Retention, TruncatesOnlyForAGain) {  // L-26
+  struct Case {
+    const char* what;
+    std::uint64_t entries;
+    std::uint64_t bytes_each;
+    std::uint64_t durable;
+    std::optional<std::uint64_t> upto;
+  };
+  const std::vector<Case> cases = {
+      {"nothing is durable", 20'000, 1, 0, std::nullopt},
+      {"a little is durable", 20'000, 1, kTruncateEntriesMin - 1, std::nullopt},
+      {"enough entries are", 20'000, 1, kTruncateEntriesMin, kTruncateEntriesMin},
+      {"all of them are", 20'000, 1, 20'000, 20'000},
+      {"few entries, many bytes", 20, kMiB, 16, 16},
+      {"few entries, too few bytes", 20, kMiB, 14, std::nullopt},
+  };
+  for (const Case& one : cases) {
+    const Retention retention = with_entries(one.entries, one.bytes_each);
+    const auto upto = retention.truncation(progress(one.entries, one.durable), seconds(100));
+    ASSERT_EQ(upto.has_value(), one.upto.has_value()) << one.what;
+    if (!upto) continue;
+    EXPECT_EQ(*upto, (Position{Term{1}, Index{*one.upto}})) << one.what;
+  }
+}
+
+TEST(Retention, TruncatesAtMostOnceInTenSeconds) {  // L-26
+  Retention retention = with_entries(40'000, 1);
+  retention.truncated(Index{10'000}, seconds(100));
+  EXPECT_EQ(retention.truncated(), Index{10'000});
+  const Retention::Progress later = progress(40'000, 30'000);
+  EXPECT_FALSE(retention.truncation(later, seconds(110) - std::chrono::nanoseconds(1)));
+  EXPECT_TRUE(retention.truncation(later, seconds(110)));
+}
+
+TEST(Retention, NeverTruncatesTwiceWhatIsGone) {
+  Retention retention = with_entries(20'000, 1);
+  retention.truncated(Index{20'000}, seconds(100));
+  EXPECT_FALSE(retention.truncation(progress(20'000, 20'000), seconds(200)));
+  EXPECT_LT(retention.bytes(), 64 * kKiB);
+}
+
+TEST(Retention, KnowsTheBytesOfALogThatWasThere) {
+  Retention retention(Index{5}, Index{50}, 100 * kMiB);
+  EXPECT_EQ(retention.bytes(), 100 * kMiB);
+  EXPECT_EQ(retention.truncated(), Index{5});
+  EXPECT_FALSE(retention.truncation(progress(50, 49), seconds(1)));  // Unknown how much that is.
+  EXPECT_TRUE(retention.truncation(progress(50, 50), seconds(1)));
+  retention.truncated(Index{50}, seconds(1));
+  EXPECT_EQ(retention.bytes(), 0U);
+}
+
+TEST(Retention, AsksForAFlushByAgeAndBySize) {  // L-26, S-70
+  Retention aged = with_entries(10, 1);
+  EXPECT_FALSE(aged.wants_flush(progress(10, 0), seconds(100)));
+  EXPECT_FALSE(aged.wants_flush(progress(10, 0), seconds(159)));
+  EXPECT_TRUE(aged.wants_flush(progress(10, 0), seconds(160)));
+  EXPECT_FALSE(aged.wants_flush(progress(10, 0), seconds(161)));  // It was asked.
+
+  Retention large = with_entries(300, kMiB);
+  EXPECT_FALSE(large.wants_flush(progress(300, 100), seconds(100)));
+  EXPECT_TRUE(large.wants_flush(progress(300, 10), seconds(100)));
+  EXPECT_FALSE(large.wants_flush(progress(300, 10), seconds(109)));
+  EXPECT_TRUE(large.wants_flush(progress(300, 10), seconds(110)));
+}
+
+TEST(Retention, AFlushedStateIsNotAskedAndBeginsAnew) {
+  Retention retention = with_entries(10, 1);
+  EXPECT_FALSE(retention.wants_flush(progress(9, 5), seconds(100)));
+  EXPECT_FALSE(retention.wants_flush(progress(9, 9), seconds(150)));
+  EXPECT_FALSE(retention.wants_flush(progress(10, 9), seconds(170)));  // Unflushed since now.
+  EXPECT_FALSE(retention.wants_flush(progress(10, 9), seconds(229)));
+  EXPECT_TRUE(retention.wants_flush(progress(10, 9), seconds(230)));
+}
+
+// Against a plain list of sizes: never above what is durable, and the estimate of bytes is close.
+RC_GTEST_PROP(RetentionProperty, KeepsWhatIsNotDurable, ()) {
+  constexpr std::uint64_t kSlack = 2 * 64 * kKiB;
+  Retention retention(Index{0}, Index{0}, 0);
+  std::map<std::uint64_t, std::uint64_t> sizes;
+  std::uint64_t last = 0;
+  std::uint64_t durable = 0;
+  seconds now{0};
+  const int steps = *rc::gen::inRange(1, 40);
+  for (int step = 0; step < steps; ++step) {
+    const auto more = *rc::gen::inRange<std::uint64_t>(1, 4'000);
+    const auto size = *rc::gen::element<std::uint64_t>(1, 100, 30'000, 70'000);
+    for (std::uint64_t i = 0; i < more; ++i) {
+      retention.appended(Index{++last}, size);
+      sizes[last] = size;
+    }
+    durable = *rc::gen::inRange(durable, last + 1);
+    now += seconds(*rc::gen::inRange(0, 8));
+    if (const auto upto = retention.truncation(progress(last, durable), now)) {
+      RC_ASSERT(upto->index == Index{durable});
+      retention.truncated(upto->index, now);
+      sizes.erase(sizes.begin(), sizes.upper_bound(durable));
+    }
+    std::uint64_t bytes = 0;
+    for (const auto& [index, one] : sizes)
+      bytes += one;
+    RC_ASSERT(retention.bytes() >= bytes);
+    RC_ASSERT(retention.bytes() <= bytes + kSlack);
+  }
+}
+
+}  // namespace
+}  // namespace cadastre::log
