@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "sim/schedule/sim_time.h"
 
 namespace cadastre::sim {
 namespace {
@@ -15,18 +16,19 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-constexpr std::uint64_t kPlanStream = 0x706c616e;  // So that other uses of the seed have other luck.
+constexpr std::uint64_t kPlanStream =
+    0x706c616e;  // So that other uses of the seed have other luck.
 
 struct Weight {
   LogFaultKind kind;
   std::uint64_t share;
 };
 constexpr std::array kWeights{
-    Weight{LogFaultKind::kCrash, 30},    Weight{LogFaultKind::kPause, 10},
-    Weight{LogFaultKind::kSlowSync, 15}, Weight{LogFaultKind::kFailedSync, 5},
-    Weight{LogFaultKind::kClockJump, 8}, Weight{LogFaultKind::kDrift, 5},
+    Weight{LogFaultKind::kCrash, 30},     Weight{LogFaultKind::kPause, 10},
+    Weight{LogFaultKind::kSlowSync, 15},  Weight{LogFaultKind::kFailedSync, 5},
+    Weight{LogFaultKind::kClockJump, 8},  Weight{LogFaultKind::kDrift, 5},
     Weight{LogFaultKind::kPartition, 10}, Weight{LogFaultKind::kReset, 7},
-    Weight{LogFaultKind::kFlush, 40},    Weight{LogFaultKind::kBitFlip, 1},
+    Weight{LogFaultKind::kFlush, 40},     Weight{LogFaultKind::kBitFlip, 1},
 };
 
 LogFaultKind pick_kind(base::Random& random) {
@@ -56,9 +58,15 @@ LogFault make_fault(base::Random& random, const PlanShape& shape) {
       fault.lasts = between(random, microseconds(1), milliseconds(500));
       fault.amount = std::array<std::uint64_t, 3>{0, 1000, random.below(1001)}[random.below(3)];
       break;
-    case LogFaultKind::kPause: fault.lasts = between(random, milliseconds(10), milliseconds(3000)); break;
-    case LogFaultKind::kSlowSync: fault.lasts = between(random, milliseconds(5), milliseconds(4000)); break;
-    case LogFaultKind::kFailedSync: fault.lasts = between(random, microseconds(1), milliseconds(500)); break;
+    case LogFaultKind::kPause:
+      fault.lasts = between(random, milliseconds(10), milliseconds(3000));
+      break;
+    case LogFaultKind::kSlowSync:
+      fault.lasts = between(random, milliseconds(5), milliseconds(4000));
+      break;
+    case LogFaultKind::kFailedSync:
+      fault.lasts = between(random, microseconds(1), milliseconds(500));
+      break;
     case LogFaultKind::kClockJump:
       fault.lasts = between(random, milliseconds(1), milliseconds(600'000));
       fault.amount = random.below(2);
@@ -102,8 +110,8 @@ std::vector<LogFault> plan_faults(std::uint64_t seed, const PlanShape& shape) {
 }
 
 std::string to_text(const LogFault& fault) {
-  return fmt::format("{:10.6f} s  node {}  {}  lasts {:.6f} s, amount {}", fault.when.count() / 1e9,
-                     fault.node.value(), name(fault.kind), fault.lasts.count() / 1e9, fault.amount);
+  return fmt::format("{:10.6f} s  node {}  {}  lasts {:.6f} s, amount {}", in_seconds(fault.when),
+                     fault.node.value(), name(fault.kind), in_seconds(fault.lasts), fault.amount);
 }
 
 }  // namespace cadastre::sim

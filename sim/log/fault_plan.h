@@ -12,17 +12,17 @@
 namespace cadastre::sim {
 
 enum class LogFaultKind : std::uint8_t {
-  kCrash,        // The node dies; of what was not synced, `amount` per mille stay. Back after `lasts`.
-  kPause,        // The node stands still for `lasts`.
-  kSlowSync,     // The next sync takes `lasts`.
-  kFailedSync,   // The next sync fails: the node stops itself, and is back after `lasts`.
-  kClockJump,    // The node's wall clock jumps by `lasts`, back if `amount` is odd.
-  kDrift,        // The node's clock runs `amount` parts per million too fast, for ever.
-  kPartition,    // No frames between the node and clients for `lasts`; one way only if `amount` is not 0:
-                 // 1 to the node, 2 from it.
-  kReset,        // Streams to the node break.
-  kFlush,        // The state of one group, `amount`, is flushed.
-  kBitFlip,      // A bit of the node's log turns while it is down; the node must not come up again.
+  kCrash,     // The node dies; of what was not synced, `amount` per mille stay. Back after `lasts`.
+  kPause,     // The node stands still for `lasts`.
+  kSlowSync,  // The next sync takes `lasts`.
+  kFailedSync,  // The next sync fails: the node stops itself, and is back after `lasts`.
+  kClockJump,   // The node's wall clock jumps by `lasts`, back if `amount` is odd.
+  kDrift,       // The node's clock runs `amount` parts per million too fast, for ever.
+  kPartition,  // No frames between the node and clients for `lasts`; one way only if `amount` is not 0:
+               // 1 to the node, 2 from it.
+  kReset,      // Streams to the node break.
+  kFlush,      // The state of one group, `amount`, is flushed.
+  kBitFlip,  // A bit of the node's log turns while it is down; the node must not come up again.
 };
 
 struct LogFault {

@@ -2,8 +2,11 @@
 
 namespace cadastre::sim {
 
-LogClient::LogClient(Scheduler& scheduler, Network& network, checkers::History& history,
-                     std::uint64_t& next_number, const Options& options)
+LogClient::LogClient(Scheduler& scheduler,
+                     Network& network,
+                     checkers::History& history,
+                     std::uint64_t& next_number,
+                     const Options& options)
     : scheduler_(scheduler),
       network_(network),
       history_(history),
@@ -23,18 +26,19 @@ void LogClient::begin() {
 
 void LogClient::think() {
   if (stopped_) return;
-  const auto pause = random_.below(static_cast<std::uint64_t>(options_.think_most.count()) + 1);
+  const auto pause = 1 + random_.below(static_cast<std::uint64_t>(options_.think_most.count()));
   scheduler_.after(options_.id, std::chrono::nanoseconds(pause), [this] { ask(); });
 }
 
 void LogClient::ask() {
   if (stopped_) return;
+  const NodeId node{1 + random_.below(options_.nodes)};
+  if (options_.is_lost(node)) return think();
   LogRequest request;
   request.number = next_number_++;
   request.group = random_.below(options_.groups);
   request.key = random_.below(options_.keys);
   request.argument = request.number;
-  const NodeId node{1 + random_.below(options_.nodes)};
   switch (random_.below(4)) {
     case 0: request.kind = checkers::OpKind::kRead; break;
     case 1:

@@ -17,7 +17,9 @@
 namespace cadastre::sim {
 
 // Registers of different nodes and groups are different keys of the history.
-[[nodiscard]] constexpr checkers::KeyId history_key(NodeId node, std::uint64_t group, std::uint64_t key) {
+[[nodiscard]] constexpr checkers::KeyId history_key(NodeId node,
+                                                    std::uint64_t group,
+                                                    std::uint64_t key) {
   return checkers::KeyId{node.value() * 1'000'000 + group * 1'000 + key};
 }
 
@@ -31,9 +33,13 @@ class LogClient final : public FrameSink {
     std::uint64_t keys = 4;
     std::chrono::nanoseconds think_most{0};
     std::chrono::nanoseconds patience{0};
+    std::function<bool(NodeId)> is_lost;  // Such a node is not asked: it never answers again.
   };
   // Numbers are unique in the world.
-  LogClient(Scheduler& scheduler, Network& network, checkers::History& history, std::uint64_t& next_number,
+  LogClient(Scheduler& scheduler,
+            Network& network,
+            checkers::History& history,
+            std::uint64_t& next_number,
             const Options& options);
   ~LogClient() override;
 

@@ -55,9 +55,13 @@ nanoseconds LogNode::jitter(nanoseconds most) {
   return nanoseconds(random_.below(static_cast<std::uint64_t>(most.count()) + 1));
 }
 
+checkers::GroupId LogNode::history_group(log::GroupId group) const {
+  return checkers::GroupId{options_.id.value() * 1'000 + group.value()};
+}
+
 void LogNode::violate(std::string what) {
   world_.violations.push_back(fmt::format("{:.6f} s, node {}: {}",
-                                          world_.scheduler.now().time_since_epoch().count() / 1e9,
+                                          in_seconds(world_.scheduler.now().time_since_epoch()),
                                           options_.id.value(), what));
 }
 
@@ -80,7 +84,7 @@ void LogNode::start() {
   world_.network.attach(options_.id, *this);
   for (auto& [id, hosted] : groups_) {
     hosted.machine = std::make_unique<RegisterMachine>(hosted.disk);
-    world_.digests.restored({checkers::GroupId{id.value()}, options_.id},
+    world_.digests.restored({history_group(id), options_.id},
                             checkers::LogIndex{hosted.machine->applied().index.value()},
                             checkers::Digest{hosted.machine->state().digest});
     auto group = host_->open_group({.group = id, .machine = *hosted.machine});
@@ -97,11 +101,11 @@ void LogNode::check_start(HostedGroup& hosted, log::GroupId id) {
   const RegisterState& state = hosted.machine->state();
   for (const auto& [number, index] : hosted.answered) {
     if (!state.answers.contains(number)) {
-      violate(fmt::format("group {} lost command {} of entry {}, which was answered", id.value(), number,
-                          index.value()));
+      violate(fmt::format("group {} lost command {} of entry {}, which was answered", id.value(),
+                          number, index.value()));
     }
   }
-  world_.digests.restored({checkers::GroupId{id.value()}, options_.id},
+  world_.digests.restored({history_group(id), options_.id},
                           checkers::LogIndex{state.applied.index.value()},
                           checkers::Digest{state.digest});
   hosted.reported = state.applied.index;
@@ -134,7 +138,8 @@ void LogNode::flip_bit(std::uint64_t luck) {
 
 void LogNode::flush(std::uint64_t group) {
   const auto found = groups_.find(log::GroupId{group});
-  if (up() && found != groups_.end() && found->second.machine) found->second.machine->request_flush();
+  if (up() && found != groups_.end() && found->second.machine)
+    found->second.machine->request_flush();
 }
 
 void LogNode::wake_log() {
@@ -156,7 +161,8 @@ void LogNode::run_log() {
 
 void LogNode::wake_writer() {
   if (dying_ || world_.scheduler.pending(writer_task_)) return;
-  writer_task_ = world_.scheduler.after(options_.id, jitter(kStepDelayMost), [this] { begin_write(); });
+  writer_task_ =
+      world_.scheduler.after(options_.id, jitter(kStepDelayMost), [this] { begin_write(); });
 }
 
 void LogNode::begin_write() {
@@ -201,7 +207,8 @@ void LogNode::fail_stop(std::string_view reason) {
 void LogNode::wake_applier(log::GroupId group) {
   TaskId& task = applier_tasks_[group];
   if (dying_ || world_.scheduler.pending(task)) return;
-  task = world_.scheduler.after(options_.id, jitter(kStepDelayMost), [this, group] { run_applier(group); });
+  task = world_.scheduler.after(options_.id, jitter(kStepDelayMost),
+                                [this, group] { run_applier(group); });
 }
 
 void LogNode::run_applier(log::GroupId group) {
@@ -211,11 +218,12 @@ void LogNode::run_applier(log::GroupId group) {
   check(hosted, group);
   const log::Index applied = hosted.machine->applied().index;
   if (applied > hosted.synced) {
-    violate(fmt::format("group {} executed entry {}, the disk has {}", group.value(), applied.value(),
-                        hosted.synced.value()));
+    violate(fmt::format("group {} executed entry {}, the disk has {}", group.value(),
+                        applied.value(), hosted.synced.value()));
   }
-  if (applied > hosted.reported) {  // A round is one step of the state: its last index stands for it.
-    const checkers::Replica replica{checkers::GroupId{group.value()}, options_.id};
+  if (applied >
+      hosted.reported) {  // A round is one step of the state: its last index stands for it.
+    const checkers::Replica replica{history_group(group), options_.id};
     world_.digests.restored(replica, checkers::LogIndex{applied.value()},
                             checkers::Digest{hosted.machine->state().digest});
     hosted.reported = applied;
@@ -235,7 +243,8 @@ void LogNode::check(HostedGroup& hosted, log::GroupId id) {
     violate(fmt::format("group {} is out of order: {} {} {} {} {}", id.value(), order[0].value(),
                         order[1].value(), order[2].value(), order[3].value(), order[4].value()));
   }
-  if (!status.halted.empty()) violate(fmt::format("group {} halted: {}", id.value(), status.halted));
+  if (!status.halted.empty())
+    violate(fmt::format("group {} halted: {}", id.value(), status.halted));
 }
 
 void LogNode::on_frame(const StreamId& stream, base::Bytes frame) {
@@ -246,28 +255,30 @@ void LogNode::serve(NodeId client, const LogRequest& request) {
   const auto found = groups_.find(log::GroupId{request.group});
   CAD_CHECK(found != groups_.end(), "clients know the groups");
   HostedGroup& hosted = found->second;
-  if (hosted.face == nullptr) return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
+  if (hosted.face == nullptr)
+    return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
   if (request.kind == checkers::OpKind::kRead) {
-    hosted.face->read_barrier(
-        log::ReadMode::kLinearizable, [this, client, request, &hosted](const log::ReadAnswer& answer) {
-          if (dying_) return;
-          if (!answer) return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
-          reply(client, {request.number, LogOutcome::kOk, hosted.machine->read(request.key)});
-        });
+    hosted.face->read_barrier(log::ReadMode::kLinearizable, [this, client, request, &hosted](
+                                                                const log::ReadAnswer& answer) {
+      if (dying_) return;
+      if (!answer) return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
+      reply(client, {request.number, LogOutcome::kOk, hosted.machine->read(request.key)});
+    });
     return;
   }
-  const base::Bytes command = encode(RegisterCommand{
-      request.number, request.kind, request.key, request.expected, request.argument});
-  std::array proposals{log::Proposal{command, [this, client, request, &hosted](const log::Answer& answer) {
-                                       if (dying_) return;
-                                       if (answer) {
-                                         hosted.answered[request.number] = answer->at.index;
-                                         ++counters_.executed;
-                                         if (answer->at.index > hosted.synced)
-                                           violate("a command was answered before its sync returned");
-                                       }
-                                       reply(client, reply_of(request.number, answer));
-                                     }}};
+  const base::Bytes command = encode(RegisterCommand{request.number, request.kind, request.key,
+                                                     request.expected, request.argument});
+  std::array proposals{
+      log::Proposal{command, [this, client, request, &hosted](const log::Answer& answer) {
+                      if (dying_) return;
+                      if (answer) {
+                        hosted.answered[request.number] = answer->at.index;
+                        ++counters_.executed;
+                        if (answer->at.index > hosted.synced)
+                          violate("a command was answered before its sync returned");
+                      }
+                      reply(client, reply_of(request.number, answer));
+                    }}};
   hosted.face->propose(proposals, log::Class::kUser);
 }
 

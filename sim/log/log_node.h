@@ -62,6 +62,11 @@ class LogNode final : public log::Runner, public FrameSink {
   void slow_next_sync(std::chrono::nanoseconds lasts) { slow_sync_ = lasts; }
   // The process ends by its own hand, and is back after `down`.
   void fail_next_sync(std::chrono::nanoseconds down) { failed_sync_down_ = down; }
+  // What was to go wrong does not.
+  void forget_faults() noexcept {
+    slow_sync_.reset();
+    failed_sync_down_.reset();
+  }
   void flip_bit(std::uint64_t luck);
   void flush(std::uint64_t group);
   [[nodiscard]] NodeClock& clock() noexcept { return clock_; }
@@ -86,9 +91,9 @@ class LogNode final : public log::Runner, public FrameSink {
     StateDisk disk;
     std::unique_ptr<RegisterMachine> machine;
     log::Group* face = nullptr;
-    log::Index synced;                          // The last entry in the synced part of the disk.
+    log::Index synced;                             // The last entry in the synced part of the disk.
     std::map<std::uint64_t, log::Index> answered;  // Commands whose senders were told "done".
-    log::Index reported;                        // Up to here digests were reported.
+    log::Index reported;                           // Up to here digests were reported.
   };
 
   void run_log();
@@ -100,6 +105,8 @@ class LogNode final : public log::Runner, public FrameSink {
   void check(HostedGroup& hosted, log::GroupId id);
   void check_start(HostedGroup& hosted, log::GroupId id);
   void violate(std::string what);
+  // Logs of different nodes have nothing to do with each other.
+  [[nodiscard]] checkers::GroupId history_group(log::GroupId group) const;
   [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds most);
 
   const LogWorldParts world_;

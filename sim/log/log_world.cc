@@ -65,22 +65,26 @@ class LogWorld {
                                   short_settings(options.seed + i)}));
     }
     for (std::uint64_t i = 0; i < options.clients; ++i) {
-      clients_.push_back(std::make_unique<LogClient>(
-          scheduler_, network_, history_, next_number_,
-          LogClient::Options{.id = NodeId{kFirstClient + i},
-                             .seed = mixed(options.seed, 1000 + i),
-                             .nodes = options.nodes,
-                             .groups = options.groups,
-                             .think_most = options.think_most,
-                             .patience = milliseconds(2000)}));
+      clients_.push_back(
+          std::make_unique<LogClient>(scheduler_, network_, history_, next_number_,
+                                      LogClient::Options{.id = NodeId{kFirstClient + i},
+                                                         .seed = mixed(options.seed, 1000 + i),
+                                                         .nodes = options.nodes,
+                                                         .groups = options.groups,
+                                                         .think_most = options.think_most,
+                                                         .patience = milliseconds(2000),
+                                                         .is_lost = [this](NodeId node) {
+                                                           return nodes_[node.value() - 1]->lost();
+                                                         }}));
     }
     let_answers_double();
   }
 
   LogReport run() {
-    report_.faults = options_.faults
-                         ? *options_.faults
-                         : plan_faults(options_.seed, {options_.nodes, options_.groups, options_.lasts});
+    report_.faults =
+        options_.faults
+            ? *options_.faults
+            : plan_faults(options_.seed, {options_.nodes, options_.groups, options_.lasts});
     for (const LogFault& fault : report_.faults)
       scheduler_.after(kWorld, fault.when, [this, &fault] { carry_out(fault); });
     for (const auto& node : nodes_)
@@ -121,11 +125,17 @@ class LogWorld {
         node.crash(fault.amount);
         restart_later(node, fault.lasts);
         break;
-      case LogFaultKind::kPause: scheduler_.pause(fault.node, scheduler_.now() + fault.lasts); break;
+      case LogFaultKind::kPause:
+        scheduler_.pause(fault.node, scheduler_.now() + fault.lasts);
+        break;
       case LogFaultKind::kSlowSync: node.slow_next_sync(fault.lasts); break;
       case LogFaultKind::kFailedSync: node.fail_next_sync(fault.lasts); break;
-      case LogFaultKind::kClockJump: node.clock().jump(fault.amount % 2 == 0 ? fault.lasts : -fault.lasts); break;
-      case LogFaultKind::kDrift: node.clock().set_drift({static_cast<std::int64_t>(fault.amount)}); break;
+      case LogFaultKind::kClockJump:
+        node.clock().jump(fault.amount % 2 == 0 ? fault.lasts : -fault.lasts);
+        break;
+      case LogFaultKind::kDrift:
+        node.clock().set_drift({static_cast<std::int64_t>(fault.amount)});
+        break;
       case LogFaultKind::kPartition: partition(fault); break;
       case LogFaultKind::kReset:
         for (std::uint64_t client = 0; client < options_.clients; ++client)
@@ -161,6 +171,7 @@ class LogWorld {
     network_.set_all_faults({});
     for (const auto& node : nodes_) {
       scheduler_.resume(NodeId{static_cast<std::uint64_t>(&node - nodes_.data()) + 1});
+      node->forget_faults();
       if (!node->up()) node->start();
     }
     bool all_lost = true;
@@ -172,7 +183,8 @@ class LogWorld {
     scheduler_.run_until(scheduler_.now() + options_.calm);
     for (std::size_t i = 0; i < clients_.size(); ++i) {
       if (!all_lost && clients_[i]->answered() == before[i])
-        report_.violations.push_back(fmt::format("client {} gets no answers though all is calm", i));
+        report_.violations.push_back(
+            fmt::format("client {} gets no answers though all is calm", i));
     }
   }
 
@@ -241,10 +253,12 @@ std::vector<LogFault> shrink_log_failure(const LogWorldOptions& options,
 
 std::string to_text(const LogWorldOptions& options, const LogReport& report) {
   std::string text = fmt::format(
-      "seed {}: {} nodes, {} groups, {} clients; {} operations, {} commands answered, {} sets, {} crashes, "
+      "seed {}: {} nodes, {} groups, {} clients; {} operations, {} commands answered, {} sets, {} "
+      "crashes, "
       "{} truncations, {} damaged logs refused, {} messages, {} tasks\n",
-      options.seed, options.nodes, options.groups, options.clients, report.operations, report.executed,
-      report.sets, report.crashes, report.truncations, report.flips_found, report.messages, report.tasks);
+      options.seed, options.nodes, options.groups, options.clients, report.operations,
+      report.executed, report.sets, report.crashes, report.truncations, report.flips_found,
+      report.messages, report.tasks);
   for (const std::string& violation : report.violations)
     text += "VIOLATION " + violation + "\n";
   return text;

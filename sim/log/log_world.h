@@ -27,7 +27,7 @@ struct LogWorldOptions {
   std::uint64_t groups = 4;
   std::uint64_t clients = 6;
   std::chrono::nanoseconds lasts = std::chrono::seconds(20);
-  std::chrono::nanoseconds calm = std::chrono::seconds(5);
+  std::chrono::nanoseconds calm = std::chrono::seconds(10);
   std::chrono::nanoseconds think_most = std::chrono::milliseconds(40);
   std::optional<std::vector<LogFault>> faults = std::nullopt;  // Nothing: by the seed.
 };

@@ -21,7 +21,11 @@ struct LogRequest {
   std::uint64_t argument = 0;
 };
 
-enum class LogOutcome : std::uint8_t { kOk, kRefused, kUnknown };
+enum class LogOutcome : std::uint8_t {
+  kOk,
+  kRefused,
+  kUnknown
+};
 
 struct LogReply {
   std::uint64_t number = 0;

@@ -79,7 +79,8 @@ base::Result<void, log::ApplyError> RegisterMachine::apply(std::span<const log::
     for (const base::ByteView bytes : entry.commands) {
       const RegisterCommand command = decode_command(bytes);
       const auto known = state_.answers.find(command.number);
-      const checkers::Value answer = known != state_.answers.end() ? known->second : execute(command);
+      const checkers::Value answer =
+          known != state_.answers.end() ? known->second : execute(command);
       state_.answers.try_emplace(command.number, answer);
       state_.digest = roll(state_.digest, entry.at, bytes);
       results.result(encode_result(answer));
