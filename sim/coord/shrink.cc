@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,6 +15,7 @@
 #include "base/function_ref.h"
 #include "sim/coord/simulation.h"
 #include "sim/coord/step.h"
+#include "sim/shrink/shrink_list.h"
 
 namespace cadastre::sim {
 namespace {
@@ -23,53 +23,12 @@ namespace {
 constexpr int kExitPassed = 0;
 constexpr int kExitViolated = 1;
 
-History without(const History& history, std::size_t first, std::size_t count) {
-  History rest;
-  rest.reserve(history.size() - count);
-  for (std::size_t i = 0; i < history.size(); ++i) {
-    if (i < first || i >= first + count) rest.push_back(history[i]);
-  }
-  return rest;
-}
-
-// Once from front to back; whether a chunk could be left out.
-bool leave_out_chunks(History& history,
-                      std::size_t chunk,
-                      base::FunctionRef<bool(const History&)> fails,
-                      std::size_t& attempts_left) {
-  bool shorter = false;
-  for (std::size_t first = 0; first < history.size();) {
-    if (attempts_left == 0) return false;
-    --attempts_left;
-    const std::size_t count = std::min(chunk, history.size() - first);
-    History rest = without(history, first, count);
-    if (fails(rest)) {
-      history = std::move(rest);
-      shorter = true;
-    } else {
-      first += count;
-    }
-  }
-  return shorter;
-}
-
-}  // namespace
-
-History shrink(History history, base::FunctionRef<bool(const History&)> fails) {
-  std::size_t attempts_left = kShrinkAttemptsMax;
-  for (std::size_t chunk = std::max<std::size_t>(history.size() / 2, 1); chunk > 0; chunk /= 2) {
-    while (leave_out_chunks(history, chunk, fails, attempts_left)) {}
-  }
-  return history;
-}
-
-namespace {
-
 Ending in_child(base::FunctionRef<Report()> run) {
   const pid_t child = fork();
   CAD_CHECK(child >= 0, "a process can be started");
   if (child == 0) {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    CAD_CHECK(nowhere >= 0, "the null device is there");
     dup2(nowhere, STDERR_FILENO);
     _exit(run().violations.empty() ? kExitPassed : kExitViolated);
   }
@@ -84,6 +43,10 @@ Ending in_child(base::FunctionRef<Report()> run) {
 }
 
 }  // namespace
+
+History shrink(History history, base::FunctionRef<bool(const History&)> fails) {
+  return shrink_list(std::move(history), kShrinkAttemptsMax, fails);
+}
 
 Ending simulate_in_child(const SimulationOptions& options) {
   return in_child([&] { return simulate(options); });

@@ -44,14 +44,16 @@ struct GroupLog {
   GroupLog(const GroupImage& image,
            std::unique_ptr<Engine> group_engine,
            const ApplierParts& parts,
-           Intake& intake)
+           Intake& intake,
+           const RetentionSettings& retention_settings)
       : id(image.group),
         incarnation(image.incarnation),
         queue(image.group, intake),
         applier(parts, queue, metrics),
         engine(std::move(group_engine)),
         last(image.last),
-        retention(image.truncated.index, image.last.index, image.entry_bytes) {}
+        retention(retention_settings,
+                  {image.truncated.index, image.last.index, image.entry_bytes}) {}
 
   const GroupId id;
   const Incarnation incarnation;

@@ -22,7 +22,7 @@ Host::Host(const HostParts& parts, LogStorage::Recovered recovered)
       images_(std::move(recovered.groups)),
       intake_(parts.runner),
       writer_(parts.runner),
-      loop_({intake_, writer_, parts.runner, parts.clock, parts.storage, metrics_},
+      loop_({intake_, writer_, parts.runner, parts.clock, parts.storage, metrics_, parts_.settings},
             recovered.last_set) {}
 
 Host::~Host() {
@@ -91,8 +91,8 @@ base::Result<Group*, OpenError> Host::open_group(const GroupOptions& options) {
                            .runner = parts_.runner,
                            .clock = parts_.clock,
                            .listener = options.listener};
-  opened.log =
-      std::make_unique<GroupLog>(image, std::make_unique<LocalEngine>(image), parts, intake_);
+  opened.log = std::make_unique<GroupLog>(image, std::make_unique<LocalEngine>(image), parts,
+                                          intake_, parts_.settings.retention);
   if (is_new) opened.log->created = EngineKind::kLocal;
   opened.face = std::make_unique<Group>(*opened.log, loop_, parts_.clock);
   GroupLog& log = *opened.log;

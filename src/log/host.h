@@ -27,6 +27,7 @@
 #include "log/loop.h"
 #include "log/metrics.h"
 #include "log/runner.h"
+#include "log/settings.h"
 #include "log/state_machine.h"
 #include "log/storage.h"
 #include "log/writer.h"
@@ -37,6 +38,7 @@ struct HostParts {
   LogStorage& storage;
   Runner& runner;
   const base::Clock& clock;
+  Settings settings = {};
 };
 
 struct GroupOptions {

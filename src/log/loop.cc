@@ -150,14 +150,15 @@ void Loop::finish_set(base::Elapsed now) {
 
 void Loop::keep_house(base::Elapsed now) {
   watch_sync(now);
-  if (now - house_kept_ < kHousekeepingEvery) return;
+  if (now - house_kept_ < parts_.settings.housekeeping_every) return;
   house_kept_ = now;
   GroupLog* oldest = nullptr;  // The group whose state holds most of the log back.
   for (const auto& [id, group] : groups_) {
     keep_group(*group, now);
     if (oldest == nullptr || group->retention.bytes() > oldest->retention.bytes()) oldest = group;
   }
-  if (oldest == nullptr || parts_.storage.usage().disk_bytes <= kLogBytesMax) return;
+  if (oldest == nullptr || parts_.storage.usage().disk_bytes <= parts_.settings.log_bytes_max)
+    return;
   std::vector<ApplyWork> work;
   work.emplace_back(DurablePoll{.flush = true});
   oldest->applier.push(std::move(work));
@@ -388,7 +389,7 @@ void Loop::note_drained() {
 
 std::optional<base::Elapsed> Loop::next_call(base::Elapsed now) {
   if (!with_output_.empty() && !in_disk_) return now;
-  const base::Elapsed house = house_kept_ + kHousekeepingEvery;
+  const base::Elapsed house = house_kept_ + parts_.settings.housekeeping_every;
   const bool waits = !in_disk_ && handover_.waits(parts_.intake.queued(), now);
   if (waits && !with_commands_.empty())
     parts_.metrics.handover_waits.fetch_add(1, std::memory_order_relaxed);

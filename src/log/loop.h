@@ -26,6 +26,7 @@
 #include "log/intake.h"
 #include "log/metrics.h"
 #include "log/runner.h"
+#include "log/settings.h"
 #include "log/storage.h"
 #include "log/writer.h"
 
@@ -38,6 +39,7 @@ struct LoopParts {
   const base::Clock& clock;
   const LogStorage& storage;
   NodeMetrics& metrics;
+  const Settings& settings;
 };
 
 class Loop {

@@ -13,9 +13,9 @@ constexpr std::uint64_t kMarkEntries = 1'024;
 
 }  // namespace
 
-Retention::Retention(Index truncated, Index last, std::uint64_t bytes) noexcept
-    : truncated_(truncated), total_(bytes) {
-  if (last > truncated) marks_.push_back({last, bytes});
+Retention::Retention(const RetentionSettings& settings, const Span& there) noexcept
+    : settings_(settings), truncated_(there.truncated), total_(there.bytes) {
+  if (there.last > there.truncated) marks_.push_back({there.last, there.bytes});
 }
 
 void Retention::appended(Index index, std::uint64_t bytes) {
@@ -34,9 +34,9 @@ std::uint64_t Retention::total_upto(Index index) const noexcept {
 std::optional<Position> Retention::truncation(const Progress& progress, base::Elapsed now) const {
   const Index upto = progress.durable.index;
   if (upto <= truncated_) return std::nullopt;
-  if (truncated_at_ && now - *truncated_at_ < kTruncateEvery) return std::nullopt;
-  const bool worth = total_upto(upto) - dropped_ >= kTruncateBytesMin ||
-                     entries_between(truncated_, upto) >= kTruncateEntriesMin;
+  if (truncated_at_ && now - *truncated_at_ < settings_.truncate_every) return std::nullopt;
+  const bool worth = total_upto(upto) - dropped_ >= settings_.truncate_bytes_min ||
+                     entries_between(truncated_, upto) >= settings_.truncate_entries_min;
   if (!worth) return std::nullopt;
   return progress.durable;
 }
@@ -57,11 +57,12 @@ bool Retention::wants_flush(const Progress& progress, base::Elapsed now) {
     return false;
   }
   if (!unflushed_since_) unflushed_since_ = now;
-  const bool old = now - *unflushed_since_ >= kUnflushedAgeMax;
-  const bool large =
-      total_upto(progress.applied.index) - total_upto(progress.durable.index) >= kUnflushedBytesMax;
+  const bool old = now - *unflushed_since_ >= settings_.unflushed_age_max;
+  const bool large = total_upto(progress.applied.index) - total_upto(progress.durable.index) >=
+                     settings_.unflushed_bytes_max;
   if (!old && !large) return false;
-  if (asked_at_ && now - *asked_at_ < kTruncateEvery) return false;  // It was asked; give it time.
+  if (asked_at_ && now - *asked_at_ < settings_.truncate_every)
+    return false;  // It was asked; give it time.
   asked_at_ = now;
   unflushed_since_ = now;
   return true;

@@ -11,14 +11,20 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "log/limits.h"
+#include "log/settings.h"
 #include "log/types.h"
 
 namespace cadastre::log {
 
 class Retention {
  public:
-  Retention(Index truncated, Index last, std::uint64_t bytes) noexcept;
+  // What the log has when the group is opened.
+  struct Span {
+    Index truncated;
+    Index last;
+    std::uint64_t bytes = 0;
+  };
+  Retention(const RetentionSettings& settings, const Span& there) noexcept;
 
   void appended(Index index, std::uint64_t bytes);
 
@@ -46,6 +52,7 @@ class Retention {
   // Bytes up to this entry, a little less at most.
   [[nodiscard]] std::uint64_t total_upto(Index index) const noexcept;
 
+  const RetentionSettings settings_;
   Index truncated_;
   std::uint64_t total_;
   std::uint64_t dropped_ = 0;

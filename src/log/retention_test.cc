@@ -18,7 +18,7 @@ Retention::Progress progress(std::uint64_t applied, std::uint64_t durable) {
 }
 
 Retention with_entries(std::uint64_t count, std::uint64_t bytes_each) {
-  Retention retention(Index{0}, Index{0}, 0);
+  Retention retention({}, {Index{0}, Index{0}, 0});
   for (std::uint64_t index = 1; index <= count; ++index)
     retention.appended(Index{index}, bytes_each);
   return retention;
@@ -66,7 +66,7 @@ TEST(Retention, NeverTruncatesTwiceWhatIsGone) {
 }
 
 TEST(Retention, KnowsTheBytesOfALogThatWasThere) {
-  Retention retention(Index{5}, Index{50}, 100 * kMiB);
+  Retention retention({}, {Index{5}, Index{50}, 100 * kMiB});
   EXPECT_EQ(retention.bytes(), 100 * kMiB);
   EXPECT_EQ(retention.truncated(), Index{5});
   EXPECT_FALSE(retention.truncation(progress(50, 49), seconds(1)));  // Unknown how much that is.
@@ -101,7 +101,7 @@ TEST(Retention, AFlushedStateIsNotAskedAndBeginsAnew) {
 // Against a plain list of sizes: never above what is durable, and the estimate of bytes is close.
 RC_GTEST_PROP(RetentionProperty, KeepsWhatIsNotDurable, ()) {
   constexpr std::uint64_t kSlack = 2 * 64 * kKiB;
-  Retention retention(Index{0}, Index{0}, 0);
+  Retention retention({}, {Index{0}, Index{0}, 0});
   std::map<std::uint64_t, std::uint64_t> sizes;
   std::uint64_t last = 0;
   std::uint64_t durable = 0;

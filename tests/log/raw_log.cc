@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include <rocksdb/iterator.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/write_batch.h>
 
 #include "base/bytes.h"
@@ -29,6 +30,16 @@ class SilentLogger final : public rocksdb::Logger {
  public:
   using rocksdb::Logger::Logv;
   void Logv(const char* /*format*/, std::va_list /*arguments*/) override {}
+};
+
+// max_bgerror_resume_count does not cover a full disk: RocksDB's file manager waits for space and resumes.
+class NoResume final : public rocksdb::EventListener {
+ public:
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/,
+                            rocksdb::Status /*error*/,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
 };
 
 std::string key_of(std::uint64_t set) {
@@ -86,6 +97,7 @@ rocksdb::Options log_options(rocksdb::Env& env, rocksdb::WALRecoveryMode mode) {
   options.track_and_verify_wals_in_manifest = true;
   options.paranoid_checks = true;
   options.max_bgerror_resume_count = 0;
+  options.listeners.push_back(std::make_shared<NoResume>());
   options.avoid_flush_during_recovery = false;
   options.write_buffer_size = 64U << 20U;
   options.max_write_buffer_number = 4;

@@ -124,6 +124,8 @@ base::Result<void, OpenError> judge_current(const std::filesystem::path& directo
     return base::fail(OpenError::kDamaged, current.string() + ": it names no manifest at offset 0");
   manifest.pop_back();
   const std::filesystem::path path = directory / manifest;
+  if (!std::filesystem::exists(path))
+    return base::fail(OpenError::kDamaged, path.string() + " is missing, though CURRENT names it");
   const MappedFile file = CAD_TRY(MappedFile::open(path));
   const auto end = judge_manifest(file.bytes());
   if (!end) return damaged(path, end.error());

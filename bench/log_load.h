@@ -1,0 +1,78 @@
+// Closed loops on the log: so many callers, each with one submission under way, in this process.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/logger.h"
+#include "bench/log_machine.h"
+#include "log/group.h"
+#include "node/local_log.h"
+
+namespace cadastre::bench {
+
+inline constexpr std::size_t kCommandBytes = 100;
+
+// A directory of its own, gone with the object.
+class ScratchDirectory {
+ public:
+  explicit ScratchDirectory(const std::string& name);
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  ~ScratchDirectory();
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Our log with its threads and groups 1 to `groups`.
+class LogUnderTest {
+ public:
+  LogUnderTest(const std::filesystem::path& directory, std::size_t groups);
+
+  [[nodiscard]] log::Group& group(std::size_t number) { return *groups_[number % groups_.size()]; }
+  [[nodiscard]] const log::NodeMetrics& metrics() { return log_->host().metrics(); }
+
+ private:
+  base::SystemClock clock_;
+  std::unique_ptr<base::LogSink> sink_;
+  base::Logger logger_;
+  std::vector<std::unique_ptr<CountingMachine>> machines_;
+  std::unique_ptr<node::LocalLog> log_;  // Ends before what it borrows.
+  std::vector<log::Group*> groups_;
+};
+
+// Puts at least so many bytes of commands into the log, group by group, and waits for their answers.
+void fill_log(LogUnderTest& log, std::size_t groups, std::uint64_t bytes);
+
+// A command of every group is answered: each of them leads and has applied what was there.
+void wait_for_groups(LogUnderTest& log, std::size_t groups);
+
+struct LoadPlan {
+  std::size_t groups = 1;
+  std::size_t outstanding = 64;  // Submissions under way, over all groups.
+  std::size_t commands = 1;      // In a submission.
+  double seconds = 3;
+};
+struct LoadResult {
+  double commands_per_second = 0;
+  double sets_per_second = 0;
+  double p50_us = 0;  // From a submission to its last answer.
+  double p99_us = 0;
+};
+// After a warm-up of a fifth of the time.
+[[nodiscard]] LoadResult run_load(const LoadPlan& plan);
+
+// The bound: batches of `commands` commands in one value, synced, one after the other, with the log's
+// options.
+[[nodiscard]] LoadResult run_raw(std::size_t commands, double seconds);
+
+}  // namespace cadastre::bench

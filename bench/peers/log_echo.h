@@ -1,0 +1,29 @@
+// LogEcho: our log behind a minimal gRPC server. A request's bytes are proposed as one command; the answer
+// goes out when it is applied, which is after it is synced.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "log/group.h"
+
+namespace cadastre::bench {
+
+class LogEcho {
+ public:
+  // On a loopback port that the system picks. The group outlives it.
+  explicit LogEcho(log::Group& group);
+  LogEcho(const LogEcho&) = delete;
+  LogEcho& operator=(const LogEcho&) = delete;
+  ~LogEcho();
+
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+
+ private:
+  struct Server;
+  std::unique_ptr<Server> server_;
+  std::string address_;
+};
+
+}  // namespace cadastre::bench
