@@ -22,9 +22,8 @@ namespace {
 
 constexpr std::size_t kCurrentBytesMax = 64;  // "MANIFEST-" and a number.
 
-// A file that is looked for was named by another: if it is not there, it was lost.
 std::unexpected<base::Error<OpenError>> refused(const std::filesystem::path& path, int code) {
-  return base::fail(code == ENOENT ? OpenError::kDamaged : OpenError::kCannotOpen,
+  return base::fail(OpenError::kCannotOpen,
                     fmt::format("{}: {}", path.string(),
                                 std::error_code(code, std::generic_category()).message()));
 }
