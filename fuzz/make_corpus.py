@@ -341,6 +341,53 @@ def bitmap_table_ops():
             for setting, head in settings.items() for scene, body in scenes.items()}
 
 
+def log_body():
+    """A byte, then a body; behind an odd byte its sums are put right by the target."""
+    def body(*commands, version=1, flags=0, count=None):
+        table = b"".join(len(c).to_bytes(4, "little") + bytes(4) for c in commands)
+        counted = len(commands) if count is None else count
+        return (bytes([1, version, flags]) + counted.to_bytes(2, "little") + bytes(4)
+                + (1700000000000).to_bytes(8, "little") + table + b"".join(commands))
+    return {
+        "one_command": body(b"put"),
+        "some_commands": body(b"a", b"", b"bcd", b"x" * 300),
+        "a_full_batch": body(*[b"z"] * 1024),
+        "one_too_many": body(*[b""] * 1025),
+        "a_newer_version": body(b"put", version=2),
+        "compressed": body(b"put", flags=1),
+        "a_count_too_low": body(b"a", b"b", count=1),
+        "no_sum": b"\0" + body(b"put")[1:],
+    }
+
+
+def log_records():
+    """A byte that chooses (see the target), then bytes, or records: group, incarnation, term, index, kind, value."""
+    def record(group, kind, term=0, index=0, more=b""):
+        return bytes([group, 0]) + number(term) + number(index) + bytes([kind]) + more
+    made = lambda group: record(group, 0)
+    state = lambda group, term, index: record(group, 1, term, index, number(term) + number(0))
+    entry = lambda group, term, index, body=b"": record(group, 3, term, index, string(body.hex()))
+    number_of_set = record(0, 4, more=number(9))
+    log = made(1) + entry(1, 1, 1) + entry(1, 1, 2, b"body") + entry(1, 2, 3, b"x" * 40) + state(1, 2, 3)
+    key = bytes([1]) + (7).to_bytes(8, "big") + (1).to_bytes(4, "big")
+    return {
+        "empty_log": bytes([2]),
+        "one_log": bytes([2]) + log + number_of_set,
+        "two_logs": bytes([2]) + log + made(2) + record(2, 2, 4, 9) + state(2, 4, 9) + number_of_set,
+        "an_overwritten_suffix": bytes([2]) + log + record(1, 6, 0, 3, number(9)) + state(1, 1, 2) + number_of_set,
+        "a_gap": bytes([2]) + made(1) + entry(1, 1, 1) + entry(1, 1, 3) + state(1, 1, 3) + number_of_set,
+        "at_the_end_of_numbers": (bytes([2]) + made(1) + bytes([1, 0, 4, 2, 2]) + bytes([1, 0, 4, 0, 3, 0])
+                                  + bytes([1, 0, 4, 0, 1, 4, 0]) + number_of_set),
+        "any_record": bytes([2]) + record(0, 5, more=string("00") + string("0102")),
+        "key_of_a_state": bytes([0]) + key + b"\x01",
+        "key_of_an_entry": bytes([0]) + key + b"\x10" + (5).to_bytes(8, "big"),
+        "value_of_a_state": bytes([0]) + b"".join(n.to_bytes(8, "little") for n in (5, 6, 7, 8, 4)),
+        "value_of_a_node": bytes([0]) + (1).to_bytes(8, "little") + bytes(24),
+        "value_of_an_entry": bytes([0]) + bytes(4) + (4).to_bytes(8, "little") + b"body",
+        "a_torn_disk": bytes([1]) + (200).to_bytes(4, "little") + bytes(20),
+    }
+
+
 def targets(vectors, coordination, bitmaps):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
@@ -363,6 +410,8 @@ def targets(vectors, coordination, bitmaps):
         "bitmap_descriptor": bitmap_records(bitmaps),
         "bitmap_batch": bitmap_batch(),
         "bitmap_table_ops": bitmap_table_ops(),
+        "log_body": log_body(),
+        "log_records": log_records(),
     }
 
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +61,7 @@ struct GroupLog {
   CommandQueue queue;
   Applier applier;
   StatusBoard board;
+  std::atomic<std::size_t> readers{0};  // Barriers that were not answered yet.
 
   // The log thread's own.
   std::unique_ptr<Engine> engine;

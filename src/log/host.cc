@@ -26,6 +26,7 @@ Host::Host(const HostParts& parts, LogStorage::Recovered recovered)
             recovered.last_set) {}
 
 Host::~Host() {
+  loop_.abandon();
   const base::MutexLock lock(mutex_);
   for (auto& [id, opened] : groups_) {
     for (Done& done : opened.log->queue.close())

@@ -47,13 +47,18 @@ void Loop::attach(GroupLog& group) {
 }
 
 void Loop::read_barrier(GroupLog& group, ReadDone done) {
-  bool accepted = false;
+  if (group.readers.fetch_add(1) >= kReadBarriersMax) {
+    group.readers.fetch_sub(1);
+    return done(base::fail(ReadError::kOverloaded, "too many readers wait"));
+  }
   {
     const base::MutexLock lock(mutex_);
-    accepted = requests_.reads.size() < kReadBarriersMax;
-    if (accepted) requests_.reads.emplace_back(&group, std::move(done));
+    requests_.reads.emplace_back(&group,
+                                 [&group, told = std::move(done)](ReadAnswer answer) mutable {
+                                   group.readers.fetch_sub(1);
+                                   told(std::move(answer));
+                                 });
   }
-  if (!accepted) return done(base::fail(ReadError::kOverloaded, "too many readers wait"));
   parts_.runner.wake_log();
 }
 
@@ -71,6 +76,21 @@ void Loop::stop() {
     requests_.stop = true;
   }
   parts_.runner.wake_log();
+}
+
+void Loop::abandon() {
+  Requests requests;
+  {
+    const base::MutexLock lock(mutex_);
+    requests = std::exchange(requests_, {});
+  }
+  const std::string reason = "the process is going down";
+  for (auto& [group, done] : requests.reads)
+    done(base::fail(ReadError::kStopped, reason));
+  for (auto& [sequence, read] : std::exchange(reads_, {}))
+    read.second(base::fail(ReadError::kStopped, reason));
+  for (auto& [group, marker] : requests.checkpoints)
+    marker.done(base::fail(CheckpointError::kStopped, reason));
 }
 
 void Loop::take_requests() {

@@ -55,6 +55,9 @@ class Loop {
   void checkpoint(GroupLog& group, CheckpointMarker marker) CAD_EXCLUDES(mutex_);
   void stop() CAD_EXCLUDES(mutex_);  // Refuses what comes, finishes what is under way.
 
+  // Nothing runs any more: readers and checkpoints that no applier has yet learn that it is over.
+  void abandon() CAD_EXCLUDES(mutex_);
+
   // After stop(): nothing is in the disk, in an engine or in an applier any more.
   [[nodiscard]] bool drained() const noexcept { return drained_.load(); }
   // The disk failed: nothing is done any more.

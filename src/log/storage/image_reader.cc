@@ -76,7 +76,7 @@ class ImageBuilder {
   }
   base::Result<void, OpenError> add_entry(Index index, ByteView value) {
     const Position before = last_.value_or(image_.truncated);
-    if (index != before.index + 1) {
+    if (entries_between(before.index, index) != 1) {
       return damaged(fmt::format("{}: entry {} follows entry {}", name_of(group_), index.value(),
                                  before.index.value()));
     }

@@ -122,6 +122,15 @@ std::vector<Broken> broken_rules() {  // L-48, L-52
       {"an entry below the first",
        [](RecordMap& records) { put_entry(records, kOne, {Term{1}, Index{2}}, ""); },
        "entry 2 follows entry 2"},
+      {"an entry 0 behind the highest of all indexes",
+       [](RecordMap& records) {
+         for (const std::uint64_t index : {3U, 4U, 5U})
+           records.erase(base::to_owned(entry_key(kOne, Index{index}).view()));
+         put_sealed(records, group_key(kOne, RecordKind::kTruncated),
+                    encode_truncated({Term{1}, Index{~std::uint64_t{0}}}));
+         put_entry(records, kOne, {Term{2}, Index{0}}, "");
+       },
+       "entry 0 follows entry 18446744073709551615"},
       {"the last entry has another term",
        [=](RecordMap& records) { put_state(records, state, {Term{3}, Index{5}}); },
        "the log ends at 2/5"},

@@ -112,7 +112,12 @@ TEST_F(RocksStorageTest, ATornSetIsThereForAllItsGroupsOrForNone) {  // L-24, R1
   ASSERT_GT(whole.size(), first_bytes);
   const ScratchDirectory copies(Medium::kMemory);
   const fs::path copy = copies.path() / "log";
-  for (std::size_t size = first_bytes; size <= whole.size(); ++size) {
+  // At every byte near the set's ends, and at some between; tests/log has every byte, on raw files.
+  const auto next = [&](std::size_t size) {
+    const bool near = size < first_bytes + 24 || size + 24 > whole.size();
+    return size + (near ? 1 : 13);
+  };
+  for (std::size_t size = first_bytes; size <= whole.size(); size = next(size)) {
     fs::remove_all(copy);
     fs::copy(directory(), copy);
     fs::resize_file(copy / file.filename(), size);
