@@ -172,11 +172,12 @@ class CliProcess(unittest.TestCase):
         self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
         self.assertTrue(version["commit"] and version["compiler"])
         self.assertEqual((version["engines"], version["backends"]), ([], ["memory", "lmdb"]))
+        self.assertRegex(version["raft"], r"^(raft-rs \d+\.\d+\.\d+|not built \([^()]+\))$")
         done = subprocess.run([BINARY, "--version"], capture_output=True, text=True, env=ENVIRONMENT,
                               timeout=SECONDS_MAX, check=True)
         self.assertIn(f"cadastre {version['version']} (commit {version['commit']}, {version['compiler']})",
                       done.stdout)
-        self.assertIn("engines: none, backends: memory, lmdb", done.stdout)
+        self.assertIn(f"engines: none, backends: memory, lmdb\nraft: {version['raft']}\n", done.stdout)
 
 
 if __name__ == "__main__":

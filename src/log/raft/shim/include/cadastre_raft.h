@@ -1,18 +1,18 @@
-/* raft-rs 0.7.0 behind a C ABI, version 1. Written by hand; src/abi.rs is its mirror, and a test compares the two
-   through cad_raft_layout. The rules (L-n) are told in src/log/raft/DESIGN.md.
+/* raft-rs 0.7.0 behind a C ABI, version 1. Written by hand; src/abi.rs is its mirror, and a test
+   compares the two through cad_raft_layout. The rules (L-n) are told in src/log/raft/DESIGN.md.
 
-   Threads. All functions of one cad_raft must be called from one thread at a time, except where "any thread" is
-   said. No function blocks, except through callbacks.read. Every function that takes a cad_raft without const may
-   call callbacks.log, and those that send, campaign or hand out entries callbacks.read; "any thread" ones call
-   nothing.
+   Threads. All functions of one cad_raft must be called from one thread at a time, except where
+   "any thread" is said. No function blocks, except through callbacks.read. Every function that
+   takes a cad_raft without const may call callbacks.log, and those that send, campaign or hand out
+   entries callbacks.read; the ones for any thread call nothing.
 
-   Ownership (L-31). What goes in is borrowed for the call. What comes out is owned by a handle and dies with it;
-   handles are freed on any thread, also after the cad_raft they came from.
+   Ownership (L-31). What goes in is borrowed for the call. What comes out is owned by a handle and
+   dies with it; handles are freed on any thread, also after the cad_raft they came from.
 
-   Errors. Whatever a peer or a disk can cause is a cad_result. A broken contract of the caller and a broken
-   invariant inside raft-rs are panics: one line goes through callbacks.log at level CAD_LOG_PANIC, on the thread
-   that called, and when the callback returns the process aborts (L-36). Nothing unwinds across the border (L-35):
-   callbacks must not throw. */
+   Errors. Whatever a peer or a disk can cause is a cad_result. A broken contract of the caller and
+   a broken invariant inside raft-rs are panics: one text goes through callbacks.log at level
+   CAD_LOG_PANIC, on the thread that called, and when the callback returns the process aborts
+   (L-36). Nothing unwinds across the border (L-35): callbacks must not throw. */
 #pragma once
 
 #include <stddef.h>
