@@ -113,20 +113,20 @@ std::map<std::uint64_t, std::string> decode_state(std::string_view bytes) {
   return state;
 }
 
-TestConfig::TestConfig(std::uint64_t id, const TestSettings& settings, const TestDisk& disk)
-    : conf_(disk.conf) {
-  const std::uint64_t needed = disk.last() - std::min(disk.last(), disk.applied);
+TestConfig::TestConfig(std::uint64_t id, const TestSettings& settings, TestDisk disk)
+    : disk_(std::move(disk)) {
+  const std::uint64_t needed = disk_.last() - std::min(disk_.last(), disk_.applied);
   const std::size_t wanted = std::max({std::size_t{1}, settings.tail_entries, needed});
-  const std::size_t skipped = disk.entries.size() - std::min(disk.entries.size(), wanted);
+  const std::size_t skipped = disk_.entries.size() - std::min(disk_.entries.size(), wanted);
   std::uint64_t term = 0;
-  for (const TestEntry& entry : disk.entries) {
+  for (const TestEntry& entry : disk_.entries) {
     if (entry.term != term) starts.insert(starts.end(), {entry.index, entry.term});
     term = entry.term;
-    if (entry.index > disk.truncated_index + skipped) tail.push_back(entry.view());
+    if (entry.index > disk_.truncated_index + skipped) tail.push_back(entry.view());
   }
   config.group = settings.group;
   config.id = id;
-  config.applied = disk.applied;
+  config.applied = disk_.applied;
   config.seed = settings.seed;
   config.election_tick = settings.election_tick;
   config.heartbeat_tick = settings.heartbeat_tick;
@@ -136,12 +136,12 @@ TestConfig::TestConfig(std::uint64_t id, const TestSettings& settings, const Tes
   config.max_size_per_msg = settings.max_size_per_msg;
   config.max_uncommitted_size = settings.max_uncommitted_size;
   config.max_committed_size_per_ready = settings.max_committed_size_per_ready;
-  config.hard_state = disk.hard;
-  config.hard_state.commit = std::max(disk.hard.commit, disk.applied);  // L-53
-  config.conf = conf_.view();
-  config.conf_index = disk.conf_index;
-  config.truncated_index = disk.truncated_index;
-  config.truncated_term = disk.truncated_term;
+  config.hard_state = disk_.hard;
+  config.hard_state.commit = std::max(disk_.hard.commit, disk_.applied);  // L-53
+  config.conf = disk_.conf.view();
+  config.conf_index = disk_.conf_index;
+  config.truncated_index = disk_.truncated_index;
+  config.truncated_term = disk_.truncated_term;
   config.tail = tail.data();
   config.tail_size = tail.size();
   config.term_starts = starts.data();

@@ -110,10 +110,10 @@ struct TestSettings {
   Syncing syncing = Syncing::kAtOnce;
 };
 
-// A cad_config over a disk, with the arrays that it points to.
+// A cad_config over a disk, with all that it points to.
 class TestConfig {
  public:
-  TestConfig(std::uint64_t id, const TestSettings& settings, const TestDisk& disk);
+  TestConfig(std::uint64_t id, const TestSettings& settings, TestDisk disk);
   TestConfig(const TestConfig&) = delete;
   TestConfig& operator=(const TestConfig&) = delete;
   TestConfig(TestConfig&&) = delete;
@@ -125,7 +125,7 @@ class TestConfig {
   std::vector<std::uint64_t> starts;
 
  private:
-  TestConf conf_;
+  TestDisk disk_;
 };
 
 class RaftNode {

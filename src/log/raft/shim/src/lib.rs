@@ -20,3 +20,7 @@ mod node;
 mod ready;
 mod store;
 mod wire;
+
+#[cfg(test)]
+#[path = "../tests/mod.rs"]
+mod tests;

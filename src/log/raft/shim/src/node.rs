@@ -468,9 +468,4 @@ impl Node {
         rows.sort_unstable_by_key(|row| row.id);
         rows
     }
-
-    #[cfg(test)]
-    pub fn raw(&mut self) -> &mut RawNode<Store> {
-        &mut self.raw
-    }
 }
