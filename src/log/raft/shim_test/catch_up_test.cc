@@ -102,6 +102,18 @@ TEST(ShimCatchUp, AnAnswerToAnOldQuestionIsIgnored) {
   EXPECT_TRUE(leader.take_mail().empty());
 }
 
+TEST(ShimCatchUp, ALeaderThatIsNoneAnyMoreWantsNothing) {
+  Cluster cluster({1, 2, 3});
+  leave_behind(cluster);
+  RaftNode& leader = cluster.at(1);
+  leader.truncate_to_applied();
+  cad_raft_report_unreachable(leader.raft(), 3);
+  cluster.tick(4);
+  const Envelope later{0, 2, 1, leader.status().term + 1};
+  EXPECT_EQ(leader.step(heartbeat_message(later, 1)), CAD_OK);
+  EXPECT_TRUE(leader.take_wants().empty());
+}
+
 // R13
 TEST(ShimCatchUp, ALogCutWhileAFetchIsUnderWayLeadsToASnapshot) {
   Cluster cluster({1, 2, 3});

@@ -278,6 +278,7 @@ void RaftNode::persist(const Write& write) {
   if (write.entries.empty()) return;
   const std::uint64_t first = write.entries.front().index;
   CAD_CHECK(first > disk_.truncated_index && first <= disk_.last() + 1, "outputs leave no gap");
+  entries_replaced += disk_.last() + 1 - first;
   disk_.entries.resize(first - disk_.truncated_index - 1);  // A stale suffix goes with it (L-41).
   disk_.entries.insert(disk_.entries.end(), write.entries.begin(), write.entries.end());
 }
@@ -370,6 +371,8 @@ void RaftNode::answer(const cad_want& want) {
     const cad_snapshot snapshot{disk_.applied, disk_.term_at(disk_.applied), disk_.conf.view(),
                                 slice_of(data)};
     cad_raft_set_snapshot(raft_.get(), &snapshot);
+  } else if (want.low <= disk_.truncated_index) {
+    cad_raft_entries_fetched(raft_.get(), want.token, nullptr);  // Cut since it was asked for.
   } else {
     std::vector<TestEntry> run;
     for (std::uint64_t index = want.low; index < want.high; ++index)

@@ -175,6 +175,7 @@ class RaftNode {
   std::vector<std::uint64_t> sync_reads;  // first indexes asked for through callbacks.read
   std::vector<std::string> log;           // lines, "level text"
   int outputs_without_sync = 0;
+  std::size_t entries_replaced = 0;  // on disk, by those of a later leader
 
  private:
   struct Write {
