@@ -185,7 +185,7 @@ void Loop::keep_group(GroupLog& group, base::Elapsed now) {
 
 void Loop::truncate(GroupLog& group, Position upto, base::Elapsed now) {
   GroupWrite& write = write_of(group);
-  write.truncated_before = group.retention.truncated();
+  if (!write.truncated) write.truncated_before = group.retention.truncated();
   write.truncated = upto;
   write.last = group.last;
   group.retention.truncated(upto.index, now);
