@@ -245,10 +245,10 @@ TEST_P(EngineSuite, ReplaySkipsWhatTheStateHas) {  // L-4, L-25
 }
 
 TEST_P(EngineSuite, AStateThatLostWhatWasFlushedIsNotOpened) {  // L-53
+  node.settings.retention.truncate_entries_min = 10;
   start();
-  const std::string megabyte(kMiB, 'x');
-  for (int i = 0; i < 20; ++i) {
-    (void)node.propose(kGroup, megabyte);
+  for (int i = 0; i < 10; ++i) {
+    (void)node.propose(kGroup, "x");
     node.rest();
   }
   node.machine(kGroup).request_flush();
@@ -278,13 +278,13 @@ TEST_P(EngineSuite, AStateOfAnotherHistoryIsNotOpened) {  // L-53, R16
 }
 
 TEST_P(EngineSuite, ACrashAtAnyStepOfATruncationKeepsWhatIsNotFlushed) {  // L-26, L-46
-  const std::string megabyte(kMiB, 'x');
   bool truncated = false;
   for (int steps = 0; steps < 8; ++steps) {
     Node one(GetParam());
+    one.settings.retention.truncate_entries_min = 10;
     ASSERT_TRUE(one.try_start({kGroup}));
-    for (int i = 0; i < 18; ++i) {
-      (void)one.propose(kGroup, megabyte);
+    for (int i = 0; i < 10; ++i) {
+      (void)one.propose(kGroup, "x");
       one.rest();
     }
     one.machine(kGroup).request_flush();
@@ -305,6 +305,42 @@ TEST_P(EngineSuite, ACrashAtAnyStepOfATruncationKeepsWhatIsNotFlushed) {  // L-2
     truncated = one.group(kGroup).status().truncated == flushed;
   }
   EXPECT_TRUE(truncated);  // At the latest when all steps were made.
+}
+
+TEST_P(EngineSuite, TwoTruncationsMayWaitForOneSlowSync) {  // L-46, L-51
+  node.settings.retention.truncate_entries_min = 5;
+  start();
+  const auto commands = [&] {
+    for (int i = 0; i < 10; ++i) {
+      (void)node.propose(kGroup, "x");
+      node.rest();
+    }
+    node.machine(kGroup).request_flush();
+  };
+  commands();
+  commands();  // Both halves are applied, the first is known to be durable.
+  (void)node.propose(kGroup, "in a slow disk");
+  while (node.runner().step_log(node.host())) {}
+  const auto set = node.host().begin_write();
+  ASSERT_TRUE(set);
+  node.clock.advance(kTruncateEvery);
+  (void)node.host().run_log();
+  const Index first = node.group(kGroup).status().truncated;
+  EXPECT_GT(first, Index{0});
+  while (node.runner().step_applier(node.host())) {}  // All is known to be durable.
+  node.clock.advance(kTruncateEvery);
+  (void)node.host().run_log();
+  const Index second = node.group(kGroup).status().truncated;
+  EXPECT_GT(second, first);
+  node.disk().append(node.storage(), *set);
+  node.host().finish_write(node.disk().sync(node.storage(), *set));
+  node.rest();
+  const LedgerState before = node.machine(kGroup).state();
+  node.crash();
+  start();
+  EXPECT_EQ(node.machine(kGroup).state().digest, before.digest);
+  node.rest();
+  EXPECT_EQ(node.group(kGroup).status().truncated, second);
 }
 
 }  // namespace

@@ -323,6 +323,8 @@ TEST_P(EngineSuite, StopFinishesWhatIsUnderWayAndRefusesTheRest) {
   while (node.runner().step_log(node.host())) {}  // It is in the writer now.
   const auto queued = node.propose(kGroup, "queued");
   node.host().stop();
+  while (node.runner().step_log(node.host())) {}
+  EXPECT_FALSE(node.host().drained());
   node.rest();
   EXPECT_TRUE(under_way->applied()) << under_way->error();
   EXPECT_EQ(queued->error(), "stopped");

@@ -24,6 +24,7 @@
 #include "base/endian.h"
 #include "log/host.h"
 #include "log/ledger_testing.h"
+#include "log/settings.h"
 #include "log/steps_testing.h"
 #include "log/storage.h"
 
@@ -110,7 +111,7 @@ class Node {
   [[nodiscard]] base::Result<void, OpenError> try_start(std::vector<GroupId> groups) {
     runner_ = std::make_unique<StepRunner>();
     storage_ = CAD_TRY(disk_->open());
-    host_ = CAD_TRY(Host::open({*storage_, *runner_, clock}));
+    host_ = CAD_TRY(Host::open({*storage_, *runner_, clock, settings}));
     for (const GroupId id : groups) {
       Opened& opened = opened_[id];
       opened.machine = std::make_unique<LedgerMachine>(ledgers[id]);
@@ -204,6 +205,7 @@ class Node {
   }
 
   base::ManualClock clock;
+  Settings settings;  // Of processes that start later.
   std::map<GroupId, LedgerDisk> ledgers;
 
  private:

@@ -35,7 +35,7 @@ class RocksStorageDisk final : public StorageDisk {
   [[nodiscard]] std::filesystem::path directory() const { return scratch_.path() / "log"; }
 
  private:
-  ScratchDirectory scratch_;
+  ScratchDirectory scratch_{Medium::kMemory};
 };
 
 [[nodiscard]] inline StorageFactory memory_storage() {

@@ -99,7 +99,7 @@ class RocksStorageTest : public ::testing::Test {
     expect_kept(content, directory());
   }
 
-  ScratchDirectory scratch;
+  ScratchDirectory scratch{Medium::kMemory};
   LogModel before;
   LogModel after;
   std::uintmax_t first_bytes = 0;  // Of the write-ahead log, with the first set.
