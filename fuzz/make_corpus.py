@@ -388,6 +388,25 @@ def log_records():
     }
 
 
+def log_checkpoint():
+    """A byte, then a manifest or a file list; behind an odd byte its sum is put right by the target."""
+    counted = lambda content: len(content).to_bytes(2, "little") + content
+    head = lambda magic, second: b"\1" + magic + (1).to_bytes(2, "little") + second.to_bytes(2, "little")
+    words = b"".join(n.to_bytes(8, "little") for n in range(1, 9))
+    manifest = lambda summary: head(b"CDSM", 1) + words + (9).to_bytes(4, "little") + bytes(32) + counted(summary) + bytes(4)
+    file = lambda name: counted(name) + (100).to_bytes(8, "little") + bytes(32) + b"\6" + counted(b"a") + counted(b"zz")
+    files = lambda *names: head(b"CDSL", 0) + len(names).to_bytes(4, "little") + b"".join(map(file, names)) + bytes(4)
+    return {
+        "manifest": manifest(b"sum"),
+        "a_long_summary": manifest(bytes(4097)),
+        "no_files": files(),
+        "some_files": files(b"000007.sst", b"CURRENT"),
+        "a_path": files(b"../etc/passwd"),
+        "a_name_twice": files(b"a", b"a"),
+        "no_sum": b"\0" + files(b"a")[1:],
+    }
+
+
 def targets(vectors, coordination, bitmaps):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
@@ -412,6 +431,7 @@ def targets(vectors, coordination, bitmaps):
         "bitmap_table_ops": bitmap_table_ops(),
         "log_body": log_body(),
         "log_records": log_records(),
+        "log_checkpoint": log_checkpoint(),
     }
 
 
