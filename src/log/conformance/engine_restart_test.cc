@@ -169,9 +169,12 @@ TEST_P(EngineSuite, ACrashAfterAnyStepLosesNothingThatWasCompleted) {  // L-2, L
 }
 
 TEST_P(EngineSuite, ACrashAfterAnyStepLosesNothingWhoeverComesFirst) {
-  for (const Unsynced fate : node.disk().fates()) {
-    for (const Schedule& schedule : {kWriterFirst, kLogLast})
-      EXPECT_GT(crash_after_every_step(GetParam(), schedule, fate), 40);
+  const std::vector<Unsynced> fates = node.disk().fates();
+  for (const Unsynced fate : fates) {
+    EXPECT_GT(crash_after_every_step(GetParam(), kLogLast, fate), 40);
+    // Where a write and its sync are one step, this order shows nothing new.
+    if (fates.size() == 1) continue;
+    EXPECT_GT(crash_after_every_step(GetParam(), kWriterFirst, fate), 40);
   }
 }
 
