@@ -171,12 +171,13 @@ class CliProcess(unittest.TestCase):
         version = json.loads(done.stdout)
         self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
         self.assertTrue(version["commit"] and version["compiler"])
-        self.assertEqual((version["engines"], version["backends"]), ([], ["memory", "lmdb"]))
+        self.assertEqual((version["engines"], version["backends"]), (["local"], ["memory", "lmdb"]))
+        self.assertRegex(version["raft"], r"^(raft-rs \d+\.\d+\.\d+|not built \([^()]+\))$")
         done = subprocess.run([BINARY, "--version"], capture_output=True, text=True, env=ENVIRONMENT,
                               timeout=SECONDS_MAX, check=True)
         self.assertIn(f"cadastre {version['version']} (commit {version['commit']}, {version['compiler']})",
                       done.stdout)
-        self.assertIn("engines: none, backends: memory, lmdb", done.stdout)
+        self.assertIn(f"engines: local, backends: memory, lmdb\nraft: {version['raft']}\n", done.stdout)
 
 
 if __name__ == "__main__":

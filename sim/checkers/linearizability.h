@@ -41,7 +41,7 @@ struct Judgement {
 };
 
 // Calls of the model and comparisons of configurations, for all keys together.
-inline constexpr std::uint64_t kWorkMax = 5'000'000;
+inline constexpr std::uint64_t kWorkMax = 10'000'000;
 
 [[nodiscard]] Judgement check_linearizable(std::span<const Operation> operations,
                                            const Model& model,

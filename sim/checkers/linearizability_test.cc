@@ -132,6 +132,19 @@ TEST(Linearizability, BearsManyWritesOfUnknownOutcome) {
   EXPECT_EQ(judgement.verdict, Verdict::kNotLinearizable) << judgement.detail;
 }
 
+// A read that fits is taken at once and for good: an order that fails with it fails without it.
+TEST(Linearizability, DoesNotPutOffReadsThatFit) {
+  std::string text;
+  for (int i = 1; i <= 8; ++i)
+    text += "1..9 c" + std::to_string(i) + " k1 write 1 -> ok\n";
+  for (int i = 9; i <= 24; ++i)
+    text += "1..9 c" + std::to_string(i) + " k1 read -> 1\n";
+  EXPECT_EQ(judged(text).verdict, Verdict::kLinearizable);
+  const Judgement judgement = judged(text + "10..11 c1 k1 read -> 3\n");
+  EXPECT_EQ(judgement.verdict, Verdict::kNotLinearizable);
+  EXPECT_LT(judgement.work, 3'000U);
+}
+
 // The same write by many, none of whom was answered: which of them it was makes no difference.
 TEST(Linearizability, DoesNotTellEqualWritesOfUnknownOutcomeApart) {
   std::string text;

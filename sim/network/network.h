@@ -77,7 +77,7 @@ class Network {
   Network& operator=(const Network&) = delete;
   ~Network();
 
-  // From now on `sink` hears what arrives at `node`; it must be detached before it ends.
+  // From now on `sink` hears what arrives at `node`. If the simulation outlives it, detach it first.
   void attach(NodeId node, FrameSink& sink);
   // The process is gone: streams to it break.
   void detach(NodeId node);

@@ -19,4 +19,9 @@ struct Simulated {
 
 using SimTime = Simulated::time_point;
 
+// For people.
+[[nodiscard]] inline double in_seconds(std::chrono::nanoseconds time) noexcept {
+  return std::chrono::duration<double>(time).count();
+}
+
 }  // namespace cadastre::sim

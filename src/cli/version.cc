@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kVersion = CAD_VERSION;
 constexpr std::string_view kCommit = CAD_COMMIT;
+constexpr std::string_view kRaft = CAD_RAFT;
 #if defined(__clang__)
 constexpr std::string_view kCompiler = __VERSION__;
 #else
@@ -23,8 +24,9 @@ constexpr std::string_view kCompiler = "g++ " __VERSION__;
 
 std::string version_answer(Format format) {
   if (format == Format::kHuman) {
-    return fmt::format("cadastre {} (commit {}, {})\nengines: none, backends: memory, lmdb",
-                       kVersion, kCommit, kCompiler);
+    return fmt::format(
+        "cadastre {} (commit {}, {})\nengines: local, backends: memory, lmdb\nraft: {}", kVersion,
+        kCommit, kCompiler, kRaft);
   }
   std::string line = R"({"version":)";
   append_json_string(line, kVersion);
@@ -32,7 +34,9 @@ std::string version_answer(Format format) {
   append_json_string(line, kCommit);
   line += R"(,"compiler":)";
   append_json_string(line, kCompiler);
-  line += R"(,"engines":[],"backends":["memory","lmdb"]})";
+  line += R"(,"engines":["local"],"backends":["memory","lmdb"],"raft":)";
+  append_json_string(line, kRaft);
+  line += '}';
   return line;
 }
 

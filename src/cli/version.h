@@ -1,4 +1,5 @@
-// What this binary is: version, commit, compiler, and the engines and backends built in.
+// What this binary is: version, commit, compiler, the engines and backends built in, and raft-rs or
+// why it is not.
 
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace cadastre::cli {
 
-// {"version":V,"commit":C,"compiler":TEXT,"engines":[],"backends":[]}, or a few lines.
+// {"version":V,"commit":C,"compiler":TEXT,"engines":[],"backends":[],"raft":TEXT}, or a few lines.
 [[nodiscard]] std::string version_answer(Format format);
 
 }  // namespace cadastre::cli

@@ -185,6 +185,7 @@ void Loop::keep_group(GroupLog& group, base::Elapsed now) {
 
 void Loop::truncate(GroupLog& group, Position upto, base::Elapsed now) {
   GroupWrite& write = write_of(group);
+  // The set may wait for a slow one and be truncated further meanwhile: it erases from where the disk begins.
   if (!write.truncated) write.truncated_before = group.retention.truncated();
   write.truncated = upto;
   write.last = group.last;

@@ -1,10 +1,12 @@
 #include "log/storage/log_dump.h"
 
+#include <cstdarg>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/options.h>
 
 #include "log/body.h"
@@ -21,13 +23,20 @@ rocksdb::Slice slice(ByteView bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// RocksDB would write its own text log into the directory.
+class SilentLogger final : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
 rocksdb::Status open_as(const std::string& directory,
                         rocksdb::WALRecoveryMode mode,
                         std::unique_ptr<rocksdb::DB>& database) {
   rocksdb::Options options;
   options.wal_recovery_mode = mode;
   options.paranoid_checks = mode == rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  options.info_log_level = rocksdb::InfoLogLevel::FATAL_LEVEL;
+  options.info_log = std::make_shared<SilentLogger>();
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, directory, &opened);
   database.reset(opened);

@@ -1,0 +1,117 @@
+#include "sim/log/fault_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "sim/schedule/sim_time.h"
+
+namespace cadastre::sim {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr std::uint64_t kPlanStream =
+    0x706c616e;  // So that other uses of the seed have other luck.
+
+struct Weight {
+  LogFaultKind kind;
+  std::uint64_t share;
+};
+constexpr std::array kWeights{
+    Weight{LogFaultKind::kCrash, 30},     Weight{LogFaultKind::kPause, 10},
+    Weight{LogFaultKind::kSlowSync, 15},  Weight{LogFaultKind::kFailedSync, 5},
+    Weight{LogFaultKind::kClockJump, 8},  Weight{LogFaultKind::kDrift, 5},
+    Weight{LogFaultKind::kPartition, 10}, Weight{LogFaultKind::kReset, 7},
+    Weight{LogFaultKind::kFlush, 40},     Weight{LogFaultKind::kBitFlip, 1},
+};
+
+LogFaultKind pick_kind(base::Random& random) {
+  std::uint64_t all = 0;
+  for (const Weight& weight : kWeights)
+    all += weight.share;
+  std::uint64_t left = random.below(all);
+  for (const Weight& weight : kWeights) {
+    if (left < weight.share) return weight.kind;
+    left -= weight.share;
+  }
+  return LogFaultKind::kCrash;
+}
+
+nanoseconds between(base::Random& random, nanoseconds least, nanoseconds most) {
+  return least + nanoseconds(random.below(static_cast<std::uint64_t>((most - least).count()) + 1));
+}
+
+LogFault make_fault(base::Random& random, const PlanShape& shape) {
+  LogFault fault;
+  fault.when = between(random, nanoseconds(0), shape.lasts);
+  fault.kind = pick_kind(random);
+  fault.node = NodeId{1 + random.below(shape.nodes)};
+  switch (fault.kind) {
+    case LogFaultKind::kCrash:
+    case LogFaultKind::kBitFlip:
+      fault.lasts = between(random, microseconds(1), milliseconds(500));
+      fault.amount = std::array<std::uint64_t, 3>{0, 1000, random.below(1001)}[random.below(3)];
+      break;
+    case LogFaultKind::kPause:
+      fault.lasts = between(random, milliseconds(10), milliseconds(3000));
+      break;
+    case LogFaultKind::kSlowSync:
+      fault.lasts = between(random, milliseconds(5), milliseconds(4000));
+      break;
+    case LogFaultKind::kFailedSync:
+      fault.lasts = between(random, microseconds(1), milliseconds(500));
+      break;
+    case LogFaultKind::kClockJump:
+      fault.lasts = between(random, milliseconds(1), milliseconds(600'000));
+      fault.amount = random.below(2);
+      break;
+    case LogFaultKind::kDrift: fault.amount = random.below(10'000); break;
+    case LogFaultKind::kPartition:
+      fault.lasts = between(random, milliseconds(10), milliseconds(3000));
+      fault.amount = random.below(3);
+      break;
+    case LogFaultKind::kReset: break;
+    case LogFaultKind::kFlush: fault.amount = random.below(shape.groups); break;
+  }
+  return fault;
+}
+
+std::string_view name(LogFaultKind kind) noexcept {
+  switch (kind) {
+    case LogFaultKind::kCrash: return "crash";
+    case LogFaultKind::kPause: return "pause";
+    case LogFaultKind::kSlowSync: return "slow sync";
+    case LogFaultKind::kFailedSync: return "failed sync";
+    case LogFaultKind::kClockJump: return "clock jump";
+    case LogFaultKind::kDrift: return "drift";
+    case LogFaultKind::kPartition: return "partition";
+    case LogFaultKind::kReset: return "reset";
+    case LogFaultKind::kFlush: return "flush";
+    case LogFaultKind::kBitFlip: return "bit flip";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::vector<LogFault> plan_faults(std::uint64_t seed, const PlanShape& shape) {
+  base::SeededRandom random(seed ^ kPlanStream);
+  std::vector<LogFault> faults(10 + random.below(60));
+  for (LogFault& fault : faults)
+    fault = make_fault(random, shape);
+  std::ranges::sort(faults, {}, &LogFault::when);
+  return faults;
+}
+
+std::string to_text(const LogFault& fault) {
+  return fmt::format("{:10.6f} s  node {}  {}  lasts {:.6f} s, amount {}", in_seconds(fault.when),
+                     fault.node.value(), name(fault.kind), in_seconds(fault.lasts), fault.amount);
+}
+
+}  // namespace cadastre::sim

@@ -1,0 +1,59 @@
+// The log's world: nodes with the real log on simulated disks, clocks and networks, clients around them,
+// and everything going wrong that a plan says.
+//
+//   const LogReport report = simulate_log({.seed = 7});
+//   report.violations.empty();
+//
+// A run has two stages: faults happen for `lasts`, then they stop, and within `calm` every client must get
+// answers again. Equal options give equal reports. Oracles: log_node.h; linearizability of every register;
+// agreement of digests; liveness at the end.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "log/settings.h"
+#include "sim/log/fault_plan.h"
+
+namespace cadastre::sim {
+
+struct LogWorldOptions {
+  std::uint64_t seed = 0;
+  std::uint64_t nodes = 3;
+  std::uint64_t groups = 4;
+  std::uint64_t clients = 6;
+  std::chrono::nanoseconds lasts = std::chrono::seconds(20);
+  std::chrono::nanoseconds calm = std::chrono::seconds(10);
+  std::chrono::nanoseconds think_most = std::chrono::milliseconds(40);
+  std::optional<std::vector<LogFault>> faults = std::nullopt;  // Nothing: by the seed.
+};
+
+// The usual world, with what the seed varies: how many nodes, groups and clients, and how busy they are.
+[[nodiscard]] LogWorldOptions log_world_of(std::uint64_t seed);
+
+struct LogReport {
+  std::vector<std::string> violations;
+  std::vector<LogFault> faults;
+  std::uint64_t tasks = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t operations = 0;  // of clients
+  std::uint64_t executed = 0;    // commands that were answered
+  std::uint64_t crashes = 0;
+  std::uint64_t sets = 0;
+  std::uint64_t truncations = 0;
+  std::uint64_t flips_found = 0;
+};
+
+[[nodiscard]] LogReport simulate_log(const LogWorldOptions& options);
+
+// The faults without which the run does not fail.
+[[nodiscard]] std::vector<LogFault> shrink_log_failure(const LogWorldOptions& options,
+                                                       const std::vector<LogFault>& faults);
+
+[[nodiscard]] std::string to_text(const LogWorldOptions& options, const LogReport& report);
+
+}  // namespace cadastre::sim

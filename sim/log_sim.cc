@@ -1,0 +1,88 @@
+// log_sim: repeats one seed of the log's world, or runs many.
+//
+//   log_sim --scenario log --seed N                          one run; a failure is shrunk
+//   log_sim --scenario log --seed N --seeds N | --minutes M  many, from that seed on
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ratio>
+#include <string>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>     // IWYU pragma: keep: App's members are defined there
+#include <CLI/Formatter.hpp>  // IWYU pragma: keep: App's members are defined there
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "sim/log/log_world.h"
+
+namespace cadastre::sim {
+namespace {
+
+struct Arguments {
+  std::string scenario = "log";
+  std::uint64_t seed = 0;
+  std::uint64_t seeds = 1;
+  double seconds = 20;
+  double minutes = 0;
+  double hours = 0;
+};
+
+int report_failure(const LogWorldOptions& options, const LogReport& report) {
+  const auto few = shrink_log_failure(options, report.faults);
+  fmt::print("{} of {} faults still fail:\n", few.size(), report.faults.size());
+  for (const LogFault& fault : few)
+    fmt::print("  {}\n", to_text(fault));
+  fmt::print("again: ./dev sim --scenario log --seed {}\n", options.seed);
+  return EXIT_FAILURE;
+}
+
+int run(const Arguments& arguments) {
+  const base::SystemClock clock;
+  const auto begin = clock.elapsed();
+  const std::chrono::duration<double, std::ratio<60>> limit(arguments.minutes +
+                                                            60 * arguments.hours);
+  LogReport sum;
+  std::uint64_t seed = arguments.seed;
+  std::uint64_t done = 0;
+  for (;; ++seed, ++done) {
+    const bool over =
+        limit.count() > 0 ? clock.elapsed() - begin >= limit : done == arguments.seeds;
+    if (over) break;
+    LogWorldOptions options = log_world_of(seed);
+    options.lasts = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(arguments.seconds));
+    const LogReport report = simulate_log(options);
+    sum.operations += report.operations;
+    sum.executed += report.executed;
+    sum.crashes += report.crashes;
+    sum.messages += report.messages;
+    if (arguments.seeds == 1 || !report.violations.empty())
+      fmt::print("{}", to_text(options, report));
+    if (!report.violations.empty()) return report_failure(options, report);
+  }
+  const double seconds = std::chrono::duration<double>(clock.elapsed() - begin).count();
+  fmt::print(
+      "{} seeds in {:.1f} s: {} operations, {} commands answered, {} crashes, {} messages; no "
+      "violation\n",
+      done, seconds, sum.operations, sum.executed, sum.crashes, sum.messages);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace cadastre::sim
+
+int main(int argc, char** argv) {
+  cadastre::sim::Arguments arguments;
+  CLI::App app("The simulator of the log");
+  app.add_option("--scenario", arguments.scenario, "log");
+  app.add_option("--seed", arguments.seed, "the seed, or the first of many");
+  app.add_option("--seeds", arguments.seeds, "so many seeds");
+  app.add_option("--seconds", arguments.seconds, "of simulated time with faults");
+  app.add_option("--minutes", arguments.minutes, "seeds for so long");
+  app.add_option("--hours", arguments.hours, "the same in hours");
+  CLI11_PARSE(app, argc, argv);
+  return cadastre::sim::run(arguments);
+}
