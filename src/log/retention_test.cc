@@ -106,7 +106,7 @@ RC_GTEST_PROP(RetentionProperty, KeepsWhatIsNotDurable, ()) {
   std::uint64_t last = 0;
   std::uint64_t durable = 0;
   seconds now{0};
-  const int steps = *rc::gen::inRange(1, 40);
+  const int steps = *rc::gen::inRange(1, 15);
   for (int step = 0; step < steps; ++step) {
     const auto more = *rc::gen::inRange<std::uint64_t>(1, 4'000);
     const auto size = *rc::gen::element<std::uint64_t>(1, 100, 30'000, 70'000);

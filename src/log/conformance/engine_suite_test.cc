@@ -341,6 +341,16 @@ TEST_P(EngineSuite, StopFinishesWhatIsUnderWayAndRefusesTheRest) {
   EXPECT_EQ(executed(), Commands{"under way"});
 }
 
+TEST_P(EngineSuite, StopWaitsForASetThatNobodyWaitsFor) {
+  start();
+  while (node.runner().step_log(node.host())) {}  // The term's first entry is in the writer.
+  node.host().stop();
+  while (node.runner().step_log(node.host())) {}
+  EXPECT_FALSE(node.host().drained());
+  node.rest();
+  EXPECT_TRUE(node.host().drained());
+}
+
 TEST_P(EngineSuite, WhoeverWaitsWhenTheProcessEndsIsToldOnce) {  // 1.5
   start();
   node.rest();

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -102,6 +103,18 @@ struct Outcome {
   }
 };
 
+// A node's parts, as far as they take turns, and who comes first when several have work.
+enum class Part : std::uint8_t {
+  kLog,
+  kAppend,
+  kSync,
+  kApplier
+};
+using Schedule = std::array<Part, 4>;
+inline constexpr Schedule kWriterFirst{Part::kLog, Part::kSync, Part::kAppend, Part::kApplier};
+inline constexpr Schedule kApplierFirst{Part::kApplier, Part::kLog, Part::kAppend, Part::kSync};
+inline constexpr Schedule kLogLast{Part::kAppend, Part::kApplier, Part::kSync, Part::kLog};
+
 class Node {
  public:
   explicit Node(const Environment& environment)
@@ -164,24 +177,18 @@ class Node {
   // The write after so many others fails.
   void fail_write(int after) { failing_after_ = after; }
 
-  // One step of whichever part has work: the log thread, either half of a write, an applier's round.
-  // False: none has.
+  // One step of the first part that has work. False: none has.
   bool step() {
-    if (runner_->step_log(*host_)) return true;
-    if (writing_) {
-      WriteResult result = failing_after_ && (*failing_after_)-- == 0
-                               ? base::fail(WriteError::kFailed, "input/output error")
-                               : disk_->sync(*storage_, *writing_);
-      writing_.reset();
-      host_->finish_write(std::move(result));
-      return true;
+    return std::ranges::any_of(schedule, [this](Part part) { return step(part); });
+  }
+  bool step(Part part) {
+    switch (part) {
+      case Part::kLog: return runner_->step_log(*host_);
+      case Part::kAppend: return append();
+      case Part::kSync: return sync();
+      case Part::kApplier: return runner_->step_applier(*host_);
     }
-    if (auto set = host_->begin_write()) {
-      writing_ = std::move(*set);
-      disk_->append(*storage_, *writing_);
-      return true;
-    }
-    return runner_->step_applier(*host_);
+    return false;
   }
   // Steps until nothing has work; time passes for those that wait for it.
   void rest() {
@@ -205,6 +212,7 @@ class Node {
   }
 
   base::ManualClock clock;
+  Schedule schedule = kWriterFirst;
   Settings settings;  // Of processes that start later.
   std::map<GroupId, LedgerDisk> ledgers;
 
@@ -214,6 +222,24 @@ class Node {
     std::unique_ptr<LeadershipNotes> listener;
     Group* face = nullptr;
   };
+
+  // The two halves of a write.
+  bool append() {
+    if (writing_) return false;
+    writing_ = host_->begin_write();
+    if (!writing_) return false;
+    disk_->append(*storage_, *writing_);
+    return true;
+  }
+  bool sync() {
+    if (!writing_) return false;
+    WriteResult result = failing_after_ && (*failing_after_)-- == 0
+                             ? base::fail(WriteError::kFailed, "input/output error")
+                             : disk_->sync(*storage_, *writing_);
+    writing_.reset();
+    host_->finish_write(std::move(result));
+    return true;
+  }
 
   const Environment& environment_;
   const std::unique_ptr<EngineDisk> disk_;

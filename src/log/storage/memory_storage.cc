@@ -96,7 +96,8 @@ void MemoryDisk::flip_bit(std::size_t bit) {
 }
 
 void MemoryDisk::lose_tail(std::size_t bytes) {
-  bytes_.resize(bytes_.size() - std::min(bytes, bytes_.size()));
+  const auto lost = static_cast<std::ptrdiff_t>(std::min(bytes, bytes_.size()));
+  bytes_.erase(bytes_.end() - lost, bytes_.end());
   sync();
 }
 
