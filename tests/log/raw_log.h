@@ -20,7 +20,8 @@
 
 namespace cadastre::log {
 
-// A directory of its own, gone with everything in it at the end.
+// A directory of its own, gone with everything in it at the end. In memory, where the machine has such a
+// file system: what a crash leaves is decided by CrashFileSystem, not by a disk.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
