@@ -39,12 +39,16 @@ CrashNode::CrashNode(const std::unique_ptr<CrashNode>& original) {
   term_ = original->term_;
 }
 
+base::Result<std::unique_ptr<RocksStorage>, OpenError> CrashNode::open_storage() const {
+  return RocksStorage::open({.directory = directory_,
+                             .identity = kIdentity,
+                             .env = env_.get(),
+                             .memtable_bytes = kMemtableBytes});
+}
+
 bool CrashNode::start() {
   runner_ = std::make_unique<StepRunner>();
-  auto storage = RocksStorage::open({.directory = directory_,
-                                     .identity = kIdentity,
-                                     .env = env_.get(),
-                                     .memtable_bytes = kMemtableBytes});
+  auto storage = open_storage();
   const bool excused = files_->crashed() || files_->fault_met();
   if (!storage) {
     EXPECT_TRUE(excused) << storage.error().detail;

@@ -21,6 +21,7 @@
 #include <rocksdb/env.h>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "log/host.h"
 #include "log/ledger_testing.h"
 #include "log/steps_testing.h"
@@ -46,6 +47,7 @@ class CrashNode {
   [[nodiscard]] CrashFileSystem& files() noexcept { return *files_; }
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
 
+  [[nodiscard]] base::Result<std::unique_ptr<RocksStorage>, OpenError> open_storage() const;
   // A process starts and opens all groups. False: it ended at once, which only a crash or a fault of
   // the files excuses.
   [[nodiscard]] bool start();
