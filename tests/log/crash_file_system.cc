@@ -127,6 +127,11 @@ class CrashFile final : public rocksdb::FSWritableFileOwnerWrapper {
                      IODebugContext* /*debug*/) override {
     return IOStatus::OK();
   }
+  // Space is not reserved: that changes no byte, and a file system in memory would pay for it.
+  void PrepareWrite(std::size_t /*offset*/,
+                    std::size_t /*bytes*/,
+                    const IOOptions& /*options*/,
+                    IODebugContext* /*debug*/) override {}
 
  private:
   CrashFileSystem& files_;
@@ -178,11 +183,23 @@ void CrashFileSystem::fail_at(std::uint64_t n, FileFault fault) {
   CAD_CHECK(n > operations_, "a fault lies in the future");
   fail_at_ = n;
   fault_ = fault;
+  fault_path_.clear();
+}
+
+void CrashFileSystem::fail_sync_of(std::string ending, FileFault fault) {
+  const base::MutexLock lock(mutex_);
+  fault_ending_ = std::move(ending);
+  fault_ = fault;
 }
 
 bool CrashFileSystem::fault_met() const {
   const base::MutexLock lock(mutex_);
   return fail_at_ != 0 && operations_ >= fail_at_;
+}
+
+std::string CrashFileSystem::fault_path() const {
+  const base::MutexLock lock(mutex_);
+  return fault_path_;
 }
 
 void CrashFileSystem::set_sync_hook(SyncHook hook) {
@@ -225,6 +242,7 @@ IOStatus CrashFileSystem::append(const std::string& path,
                                  const Slice& data) {
   const base::MutexLock lock(mutex_);
   const IOStatus admitted = admit_locked(path);
+  if (operations_ == fail_at_) fault_path_ = path;
   const bool reaches_the_cache = admitted.ok() || operations_ == crash_at_;
   if (!reaches_the_cache) return admitted;
   const IOStatus done = target.Append(data, IOOptions(), nullptr);
@@ -243,7 +261,12 @@ IOStatus CrashFileSystem::sync(const std::string& path, Written& file) {
   }
   if (hook) hook(path);
   const base::MutexLock lock(mutex_);
+  if (!fault_ending_.empty() && path.ends_with(fault_ending_)) {
+    fail_at_ = operations_ + 1;
+    fault_ending_.clear();
+  }
   IOStatus admitted = admit_locked(path);
+  if (operations_ == fail_at_) fault_path_ = path;
   const bool forgets = operations_ == fail_at_ && fault_ == FileFault::kForgetDirty;
   if (forgets && !admitted.ok() && bytes > file.synced)
     file.forgotten.push_back({.begin = file.synced, .end = bytes});

@@ -80,7 +80,11 @@ class CrashFileSystem final : public rocksdb::FileSystemWrapper {
 
   // Operation number `n` fails in this way; those after it work.
   void fail_at(std::uint64_t n, FileFault fault) CAD_EXCLUDES(mutex_);
+  // The next sync of a file whose name ends in this way does.
+  void fail_sync_of(std::string ending, FileFault fault) CAD_EXCLUDES(mutex_);
   [[nodiscard]] bool fault_met() const CAD_EXCLUDES(mutex_);
+  // The file of which an append or a sync met the fault; empty: none did.
+  [[nodiscard]] std::string fault_path() const CAD_EXCLUDES(mutex_);
 
   // Called before each sync of a file. May block.
   void set_sync_hook(SyncHook hook) CAD_EXCLUDES(mutex_);
@@ -177,6 +181,8 @@ class CrashFileSystem final : public rocksdb::FileSystemWrapper {
   std::uint64_t crash_at_ CAD_GUARDED_BY(mutex_) = 0;  // 0: never.
   std::uint64_t fail_at_ CAD_GUARDED_BY(mutex_) = 0;   // 0: never.
   FileFault fault_ CAD_GUARDED_BY(mutex_) = FileFault::kIoError;
+  std::string fault_ending_ CAD_GUARDED_BY(mutex_);  // Empty: none.
+  std::string fault_path_ CAD_GUARDED_BY(mutex_);
   SyncHook hook_ CAD_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<Written>> written_ CAD_GUARDED_BY(mutex_);
   std::vector<EntryChange> changes_ CAD_GUARDED_BY(mutex_);  // In order.

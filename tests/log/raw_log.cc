@@ -76,8 +76,11 @@ rocksdb::WALRecoveryMode mode_of(Way way) {
 
 }  // namespace
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = (fs::temp_directory_path() / "cadastre_log_XXXXXX").string();
+TemporaryDirectory::TemporaryDirectory(Medium medium) {
+  const fs::path memory = "/dev/shm";
+  const bool in_memory = medium == Medium::kMemory && fs::is_directory(memory);
+  const fs::path parent = in_memory ? memory : fs::temp_directory_path();
+  std::string pattern = (parent / "cadastre_log_XXXXXX").string();
   CAD_CHECK(mkdtemp(pattern.data()) != nullptr, "a test can make a directory");
   path_ = pattern;
 }

@@ -20,10 +20,15 @@
 
 namespace cadastre::log {
 
+enum class Medium : std::uint8_t {
+  kMemory,  // Where the machine has such a file system: CrashFileSystem decides what a crash leaves.
+  kDisk,
+};
+
 // A directory of its own, gone with everything in it at the end.
 class TemporaryDirectory {
  public:
-  TemporaryDirectory();
+  explicit TemporaryDirectory(Medium medium = Medium::kMemory);
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   ~TemporaryDirectory();

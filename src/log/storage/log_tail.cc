@@ -165,11 +165,4 @@ base::Result<void, OpenError> cut_tails(const std::vector<TornTail>& tails) {
   return {};
 }
 
-base::Result<void, OpenError> sync_directory(const std::filesystem::path& directory) {
-  const Descriptor file(directory, O_RDONLY | O_DIRECTORY);
-  if (file.get() < 0) return refused(directory, file.error());
-  if (fsync(file.get()) != 0) return refused(directory, errno);
-  return {};
-}
-
 }  // namespace cadastre::log

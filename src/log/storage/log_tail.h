@@ -29,7 +29,4 @@ struct TornTail {
 // Cuts the tails off, durably.
 [[nodiscard]] base::Result<void, OpenError> cut_tails(const std::vector<TornTail>& tails);
 
-// Makes the names in a directory durable.
-[[nodiscard]] base::Result<void, OpenError> sync_directory(const std::filesystem::path& directory);
-
 }  // namespace cadastre::log

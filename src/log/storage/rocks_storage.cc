@@ -9,15 +9,45 @@
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "log/storage/image_reader.h"
 #include "log/storage/rocks_directory.h"
 #include "log/storage/write_plan.h"
 
 namespace cadastre::log {
+
+// What RocksDB's own threads could not do. A failed flush is a failed write that the writer does not see;
+// from then on it sees it. Called from any thread.
+class BackgroundErrors final : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                         rocksdb::Status* error) override {
+    const base::MutexLock lock(mutex_);
+    if (first_.empty()) first_ = error->ToString();
+  }
+  // max_bgerror_resume_count does not cover a full disk.
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/,
+                            rocksdb::Status /*error*/,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
+
+  // Empty: there was none.
+  [[nodiscard]] std::string first() const CAD_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    return first_;
+  }
+
+ private:
+  mutable base::Mutex mutex_;
+  std::string first_ CAD_GUARDED_BY(mutex_);
+};
+
 namespace {
 
 rocksdb::Slice slice(ByteView bytes) noexcept {
@@ -36,10 +66,14 @@ class NoNotes final : public rocksdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
+rocksdb::Env& env_of(const RocksOptions& ours) {
+  return ours.env == nullptr ? *rocksdb::Env::Default() : *ours.env;
+}
+
 // The table of spec 4.2, with its reasons.
 rocksdb::Options options_of(const RocksOptions& ours) {
   rocksdb::Options options;
-  if (ours.env != nullptr) options.env = ours.env;
+  options.env = &env_of(ours);
   options.create_if_missing = true;  // Only reached when the directory is empty or a database.
   // What a crash tore is gone by now (log_tail.h): whatever is still refused is damage.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
@@ -50,7 +84,7 @@ rocksdb::Options options_of(const RocksOptions& ours) {
   options.paranoid_checks = true;
   options.max_bgerror_resume_count = 0;
   // Most entries die in the memtable: a flush drops what a range erase in the same memtable covers.
-  options.write_buffer_size = 64 * kMiB;
+  options.write_buffer_size = ours.memtable_bytes;
   options.max_write_buffer_number = 4;
   options.max_total_wal_size = 512 * kMiB;
   options.compression = rocksdb::kNoCompression;
@@ -155,6 +189,13 @@ OpenError code_of(const rocksdb::Status& status) noexcept {
   return OpenError::kCannotOpen;
 }
 
+// Makes the names in a directory durable.
+rocksdb::Status sync_names(rocksdb::Env& env, const std::filesystem::path& directory) {
+  std::unique_ptr<rocksdb::Directory> opened;
+  const rocksdb::Status status = env.NewDirectory(directory.string(), &opened);
+  return status.ok() ? opened->Fsync() : status;
+}
+
 rocksdb::WriteOptions synced() {
   rocksdb::WriteOptions options;
   options.sync = true;
@@ -165,6 +206,7 @@ rocksdb::WriteOptions synced() {
 
 RocksStorage::RocksStorage(Opened opened, NodeIdentity identity)
     : lock_(std::move(opened.lock)),
+      errors_(std::move(opened.errors)),
       database_(std::move(opened.database)),
       torn_(std::move(opened.torn)),
       identity_(identity),
@@ -182,24 +224,31 @@ base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
       return base::fail(OpenError::kCannotOpen,
                         fmt::format("{}: {}", options.directory.string(), error.message()));
     }
+    const std::filesystem::path parent = options.directory.parent_path();
+    const rocksdb::Status named = sync_names(env_of(options), parent.empty() ? "." : parent);
+    if (!named.ok()) return base::fail(OpenError::kCannotOpen, named.ToString());
   }
   Opened opened {
     CAD_TRY(lock_directory(options.directory))
-    , nullptr, {}
+    , std::make_shared<BackgroundErrors>(), nullptr, {}
   };
   if (content == DirectoryContent::kDatabase) {
     opened.torn = CAD_TRY(judge_tail(options.directory));
     CAD_TRY(cut_tails(opened.torn));
   }
+  rocksdb::Options database_options = options_of(options);
+  database_options.listeners.push_back(opened.errors);
   rocksdb::DB* database = nullptr;
-  const rocksdb::Status status =
-      rocksdb::DB::Open(options_of(options), options.directory.string(), &database);
+  rocksdb::Status status =
+      rocksdb::DB::Open(database_options, options.directory.string(), &database);
   if (!status.ok()) {
     return base::fail(code_of(status),
                       fmt::format("{}: {}", options.directory.string(), status.ToString()));
   }
   opened.database.reset(database);
-  CAD_TRY(sync_directory(options.directory));  // Files that recovery deleted must not come back.
+  // Files that recovery deleted must not come back.
+  status = sync_names(env_of(options), options.directory);
+  if (!status.ok()) return base::fail(OpenError::kCannotOpen, status.ToString());
   std::unique_ptr<RocksStorage> storage(new RocksStorage(std::move(opened), options.identity));
   CAD_TRY(storage->check_or_write_node(options));
   return storage;
@@ -237,6 +286,8 @@ base::Result<LogStorage::Recovered, OpenError> RocksStorage::recover() {
 
 base::Result<void, WriteError> RocksStorage::write(const WriteSet& set) {
   CAD_CHECK(set.number.value() == last_set_.value() + 1, "sets are written in order, each once");
+  if (const std::string failed = errors_->first(); !failed.empty())
+    return base::fail(WriteError::kFailed, failed);
   BatchSink sink(*batch_);
   write_records(set, sink);
   const rocksdb::Status status = database_->Write(synced(), batch_.get());

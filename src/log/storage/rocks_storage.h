@@ -3,7 +3,8 @@
 // Every set is one write batch and one sync, so at most one record of the write-ahead log is ever
 // unsynced. At open the files are judged before RocksDB sees them: a torn last set is what a crash
 // leaves and is cut off, anything else is damage and is not opened (log_tail.h). An I/O error ends the
-// storage: nothing is retried, nothing resumes by itself.
+// storage, also one that a background thread met: nothing is retried, nothing resumes by itself, every
+// later write fails.
 //
 // The directory holds RocksDB's files and OWNER (base/directory_lock.h), and nothing else: with any
 // other file in it, it is not opened and not touched.
@@ -12,6 +13,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -19,6 +21,7 @@
 
 #include "base/directory_lock.h"
 #include "base/result.h"
+#include "log/limits.h"
 #include "log/storage.h"
 #include "log/storage/log_tail.h"
 #include "log/storage/records.h"
@@ -36,7 +39,11 @@ struct RocksOptions {
   NodeIdentity identity;
   std::uint64_t created_ms = 0;  // Wall clock, for the record of a new directory.
   rocksdb::Env* env = nullptr;   // Nothing: the operating system's. Outlives the storage.
+  std::size_t memtable_bytes =
+      64 * kMiB;  // Of sets that are not in a table yet: smaller in tests only.
 };
+
+class BackgroundErrors;
 
 class RocksStorage final : public LogStorage {
  public:
@@ -59,6 +66,7 @@ class RocksStorage final : public LogStorage {
  private:
   struct Opened {
     base::DirectoryLock lock;
+    std::shared_ptr<BackgroundErrors> errors;
     std::unique_ptr<rocksdb::DB> database;
     std::vector<TornTail> torn;
   };
@@ -66,7 +74,8 @@ class RocksStorage final : public LogStorage {
 
   base::Result<void, OpenError> check_or_write_node(const RocksOptions& options);
 
-  const base::DirectoryLock lock_;  // Released after the database is closed.
+  const base::DirectoryLock lock_;                  // Released after the database is closed.
+  const std::shared_ptr<BackgroundErrors> errors_;  // RocksDB holds it, too.
   const std::unique_ptr<rocksdb::DB> database_;
   const std::vector<TornTail> torn_;
   const NodeIdentity identity_;
