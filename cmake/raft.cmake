@@ -5,6 +5,8 @@
 #   CADASTRE_RAFT_TARGET_DIR  cargo's target folder. Presets share one: the shim is the same for all of them.
 #
 # Result: the target cadastre_raft_shim if it is built, and CADASTRE_RAFT_STATUS, what `cadastre --version` says.
+# A test that links the shim has ENVIRONMENT_MODIFICATION ${CADASTRE_RAFT_TEST_ENVIRONMENT}: what ThreadSanitizer
+# cannot know of the crate.
 # The crates come from cargo's cache or, once and with a limit, from its registry; a lock pins each of them. What was
 # found is kept for this lock. What was missing is looked for again whenever CMake runs.
 
@@ -13,6 +15,7 @@ set_property(CACHE CADASTRE_RAFT PROPERTY STRINGS AUTO ON OFF)
 set(CADASTRE_RAFT_TARGET_DIR "${CMAKE_BINARY_DIR}/raft_shim" CACHE PATH "Where cargo builds the raft shim")
 
 cmake_path(SET raft_shim_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../src/log/raft/shim")
+set(CADASTRE_RAFT_TEST_ENVIRONMENT "TSAN_OPTIONS=set:suppressions=${raft_shim_dir}/tsan.supp")
 set(raft_version "raft-rs 0.7.0")
 set(raft_rustc_min 1.63)
 set(raft_fetch_seconds_max 120)

@@ -94,6 +94,19 @@ TEST(ShimHostile, WhatRaftTakesForGrantedIsChecked) {
   EXPECT_EQ(node.status().last, 1U);
 }
 
+TEST(ShimHostile, AnAppendThatContradictsWhatIsCommittedChangesNothing) {
+  RaftNode node(2, {}, founding_disk({1, 2, 3}));
+  EXPECT_EQ(node.step(append_message({0, 1, 2, 5}, 1, 1, {{2, 5, 0, "a", ""}}, 2)), CAD_OK);
+  const auto state = node.disk().state;
+  (void)node.take_mail();
+  EXPECT_EQ(node.step(append_message({0, 3, 2, 6}, 1, 1, {{2, 6, 0, "b", ""}}, 2)), CAD_OK);
+  EXPECT_EQ(node.disk().state, state);
+  EXPECT_EQ(node.disk().entries.back().data, "a");
+  const std::vector<Mail> mail = node.take_mail();
+  ASSERT_EQ(mail.size(), 1U);
+  EXPECT_EQ(mail[0].index, 2U);  // It says how far it is committed, and compares nothing below.
+}
+
 TEST(ShimHostile, AnAnswerOfNobodyIsNamed) {
   RaftNode node(2, {}, founding_disk({1, 2, 3}));
   EXPECT_EQ(node.step(message({kMsgAppendResponse, 9, 2, 1}).done()), CAD_UNKNOWN_PEER);
@@ -186,6 +199,15 @@ TEST(ShimHostileDeathTest, AnImpossibleCommitEndsTheProcessWithGroupNodeAndReaso
   const std::string beat = heartbeat_message({0, 1, 2, 5}, 99);
   EXPECT_EXIT((void)cad_raft_step(raft.get(), slice_of(beat)), testing::KilledBySignal(SIGABRT),
               "told: raft-rs panicked in group 7 on node 2: .*to_commit 99 is out of range");
+}
+
+// The other claim that is not filtered.
+TEST(ShimHostileDeathTest, TheHighestTermEndsTheProcessWithTheNextCampaign) {
+  const RaftHandle raft = node_that_tells(founding_disk({1, 2, 3}));
+  const std::string beat = heartbeat_message({0, 1, 2, UINT64_MAX}, 1);
+  ASSERT_EQ(cad_raft_step(raft.get(), slice_of(beat)), CAD_OK);
+  EXPECT_EXIT((void)cad_raft_campaign(raft.get()), testing::KilledBySignal(SIGABRT),
+              "told: raft-rs panicked in group 7 on node 2: .*term should be set");
 }
 
 TEST(ShimHostileDeathTest, ABrokenContractOfTheCallerEndsTheProcess) {

@@ -251,6 +251,11 @@ impl Store {
         let mut requests = self.requests.borrow_mut();
         let Requests { wants, token, peers, .. } = &mut *requests;
         let state = peers.entry(peer).or_insert(Peer { misses: 0, fetch: Fetch::None });
+        if let Fetch::Here(run) = &mut state.fetch {
+            while run.front().map_or(false, |entry| entry.index < low) {
+                run.pop_front(); // The peer had it after all.
+            }
+        }
         match &mut state.fetch {
             Fetch::Asked { .. } => return unavailable(),
             Fetch::Here(run) if run.front().map_or(false, |entry| entry.index == low) => {
