@@ -230,7 +230,7 @@ std::string snapshot_message(std::uint64_t index, std::uint64_t term, const std:
 TEST(ShimCatchUp, AnOutputWithASnapshotHasNoCommittedEntries) {
   TestSettings settings;
   settings.syncing = Syncing::kByRequest;
-  RaftNode node(2, settings, founding_disk({1, 2, 3}));
+  const RaftNode node(2, settings, founding_disk({1, 2, 3}));
   cad_raft* raft = node.raft();
   const Envelope from{0, 1, 2, 5};
   const std::vector<std::string> messages = {

@@ -119,8 +119,7 @@ TEST(ShimCluster, AFollowerReadsThroughTheLeader) {
 TEST(ShimCluster, AVoterIsAddedAndRemovedAndAJointChangeIsLeftByAnother) {
   Cluster cluster({1, 2, 3});
   cluster.establish(1, {2, 3});
-  TestDisk joiner;
-  cluster.add(4, joiner);
+  cluster.add(4, TestDisk{});
   EXPECT_EQ(cluster.at(1).propose_conf({{2, 0, 4}}), CAD_OK);  // a learner
   cluster.settle();
   cluster.tick(4);

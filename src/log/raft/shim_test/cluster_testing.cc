@@ -99,14 +99,17 @@ Cluster::Filter only_between(std::vector<std::uint64_t> ids) {
 
 std::string different_states(const std::vector<Replica>& replicas) {
   std::map<std::uint64_t, std::pair<std::uint64_t, std::string>> first;
-  for (const Replica& replica : replicas) {
+  const auto difference = [&first](const Replica& replica) -> std::string {
     for (const auto& [index, value] : *replica.state) {
-      const auto [at, added] = first.try_emplace(index, replica.id, value);
-      if (!added && at->second.second != value) {
-        return fmt::format("index {}: node {} applied '{}', node {} applied '{}'", index,
-                           at->second.first, at->second.second, replica.id, value);
-      }
+      const auto& [id, other] = first.try_emplace(index, replica.id, value).first->second;
+      if (other == value) continue;
+      return fmt::format("index {}: node {} applied '{}', node {} applied '{}'", index, id, other,
+                         replica.id, value);
     }
+    return {};
+  };
+  for (const Replica& replica : replicas) {
+    if (std::string found = difference(replica); !found.empty()) return found;
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <cadastre_raft.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -178,8 +179,7 @@ TEST(ShimHostile, HeadSaysWhatTheLoopNeeds) {
 }
 
 void told(void*, std::uint32_t level, cad_slice text) noexcept {
-  if (level == CAD_LOG_PANIC)
-    std::fprintf(stderr, "told: %.*s\n", static_cast<int>(text.size), text_of(text).data());
+  if (level == CAD_LOG_PANIC) fmt::print(stderr, "told: {}\n", text_of(text));
 }
 cad_result no_read(void*, std::uint64_t, std::uint64_t, std::uint64_t, cad_entries**) noexcept {
   return CAD_DROPPED;

@@ -57,6 +57,7 @@ std::vector<TestEntry> entries_of(const cad_entries* handle) {
 
 EntriesHandle handle_of(const std::vector<TestEntry>& entries) {
   std::vector<cad_entry> views;
+  views.reserve(entries.size());
   for (const TestEntry& entry : entries)
     views.push_back(entry.view());
   return EntriesHandle(cad_entries_new(views.data(), views.size()));
@@ -105,7 +106,8 @@ std::map<std::uint64_t, std::string> decode_state(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t equal = bytes.find('=');
     const std::size_t end = bytes.find('\n');
-    CAD_CHECK(equal < end && end != std::string_view::npos, "a state is made of whole lines");
+    CAD_CHECK(end != std::string_view::npos, "a state is made of whole lines");
+    CAD_CHECK(equal < end, "a line has an index");
     state[std::stoull(std::string(bytes.substr(0, equal)))] =
         bytes.substr(equal + 1, end - equal - 1);
     bytes.remove_prefix(end + 1);
@@ -277,7 +279,8 @@ void RaftNode::persist(const Write& write) {
   }
   if (write.entries.empty()) return;
   const std::uint64_t first = write.entries.front().index;
-  CAD_CHECK(first > disk_.truncated_index && first <= disk_.last() + 1, "outputs leave no gap");
+  CAD_CHECK(first > disk_.truncated_index, "what was cut is not written again");
+  CAD_CHECK(first <= disk_.last() + 1, "outputs leave no gap");
   entries_replaced += disk_.last() + 1 - first;
   disk_.entries.resize(first - disk_.truncated_index - 1);  // A stale suffix goes with it (L-41).
   disk_.entries.insert(disk_.entries.end(), write.entries.begin(), write.entries.end());
@@ -289,21 +292,24 @@ void RaftNode::apply(const std::vector<TestEntry>& run) {
     committed.push_back(entry);
     disk_.applied = entry.index;
     disk_.state[entry.index] = fmt::format("{} {}", entry.term, entry.type == 0 ? entry.data : "");
-    if (entry.type != 0) {
-      const cad_entry view = entry.view();
-      cad_conf_state conf{};
-      const cad_result result = cad_raft_apply_conf(raft_.get(), &view, &conf);
-      CAD_CHECK(result == CAD_OK, "a committed change can be applied");
-      disk_.conf = conf_of(conf);
-      disk_.conf_index = std::max(disk_.conf_index, entry.index);
-    }
+    if (entry.type != 0) apply_conf(entry);
     cad_raft_on_applied(raft_.get(), entry.index);
   }
   const TestConf& conf = disk_.conf;
-  for (const auto* ids : {&conf.voters, &conf.learners, &conf.voters_outgoing}) {
-    if (std::ranges::find(*ids, id_) != ids->end()) return;
-  }
-  raft_.reset();  // Its own removal: the engine goes in the same call (L-88).
+  const auto has_us = [this](const std::vector<std::uint64_t>& ids) {
+    return std::ranges::find(ids, id_) != ids.end();
+  };
+  const bool member = has_us(conf.voters) || has_us(conf.learners) || has_us(conf.voters_outgoing);
+  if (!member) raft_.reset();  // Its own removal: the engine goes in the same call (L-88).
+}
+
+void RaftNode::apply_conf(const TestEntry& entry) {
+  const cad_entry view = entry.view();
+  cad_conf_state conf{};
+  const cad_result result = cad_raft_apply_conf(raft_.get(), &view, &conf);
+  CAD_CHECK(result == CAD_OK, "a committed change can be applied");
+  disk_.conf = conf_of(conf);
+  disk_.conf_index = std::max(disk_.conf_index, entry.index);
 }
 
 cad_result RaftNode::step(const std::string& bytes) {

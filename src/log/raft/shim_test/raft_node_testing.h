@@ -198,6 +198,7 @@ class RaftNode {
   void open();
   void persist(const Write& write);
   void apply(const std::vector<TestEntry>& run);
+  void apply_conf(const TestEntry& entry);
   void add_mail(const cad_message* messages, std::size_t count, std::vector<Mail>& to) const;
 
   std::uint64_t id_;

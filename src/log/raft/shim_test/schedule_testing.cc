@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -92,7 +93,8 @@ std::string run_figure_eight(ScheduleNodes& nodes) {
   elect(nodes, 1, {2, 3});
   replicate(nodes, 1, 2, 3);
   replicate(nodes, 1, 3, 3);
-  CAD_CHECK(nodes.at(1)->match_of(2) == 3 && nodes.at(1)->match_of(3) == 3, "1 can count");
+  CAD_CHECK(nodes.at(1)->match_of(2) == 3, "1 can count 2");
+  CAD_CHECK(nodes.at(1)->match_of(3) == 3, "1 can count 3");
   // (d) 1 is gone. 5 has the newer last term: it may win and replace what 2 and 3 have.
   elect(nodes, 5, {2, 3, 4});
   for (const std::uint64_t peer : {2U, 3U, 4U})
