@@ -5,8 +5,6 @@
 #   CADASTRE_RAFT_TARGET_DIR  cargo's target folder. Presets share one: the shim is the same for all of them.
 #
 # Result: the target cadastre_raft_shim if it is built, and CADASTRE_RAFT_STATUS, what `cadastre --version` says.
-# A test that links the shim has ENVIRONMENT_MODIFICATION ${CADASTRE_RAFT_TEST_ENVIRONMENT}: what ThreadSanitizer
-# cannot know of the crate.
 # The crates come from cargo's cache or, once and with a limit, from its registry; a lock pins each of them. A cargo
 # before 1.68 would clone the registry's whole index for it: then CMake downloads the 33 crates of the lock instead,
 # checks them against it, and cargo takes them from a folder. What was found is kept for this lock. What was missing is
@@ -18,7 +16,6 @@ set(CADASTRE_RAFT_TARGET_DIR "${CMAKE_BINARY_DIR}/raft_shim" CACHE PATH "Where c
 set(CADASTRE_CRATES_URL "https://static.crates.io/crates" CACHE STRING "Where crates are downloaded from, for an old cargo")
 
 cmake_path(SET raft_shim_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../src/log/raft/shim")
-set(CADASTRE_RAFT_TEST_ENVIRONMENT "TSAN_OPTIONS=set:suppressions=${raft_shim_dir}/tsan.supp")
 set(raft_version "raft-rs 0.7.0")
 set(raft_rustc_min 1.63)
 set(raft_fetch_seconds_max 120)

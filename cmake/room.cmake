@@ -68,7 +68,7 @@ endfunction()
 # cadastre_test(<name> SOURCES … LINK … [PROPERTIES …]): one GoogleTest binary; every TEST becomes a
 # CTest entry called <preset>.<suite>.<test>, so that one run can hold several presets.
 function(cadastre_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} rapidcheck GTest::gtest GTest::gtest_main)
   cadastre_warnings(${name})
@@ -92,5 +92,6 @@ function(cadastre_test name)
   gtest_discover_tests(${name}
     TEST_PREFIX "${CADASTRE_PRESET}."
     DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 LABELS "${CADASTRE_PRESET}" ENVIRONMENT "RC_PARAMS=max_success=${cases}" ${arg_PROPERTIES})
+    PROPERTIES TIMEOUT 300 LABELS "${CADASTRE_PRESET}" ENVIRONMENT "RC_PARAMS=max_success=${cases}"
+    ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=set:suppressions=${CMAKE_SOURCE_DIR}/cmake/tsan_suppressions.txt")
 endfunction()

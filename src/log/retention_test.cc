@@ -101,14 +101,17 @@ TEST(Retention, AFlushedStateIsNotAskedAndBeginsAnew) {
 // Against a plain list of sizes: never above what is durable, and the estimate of bytes is close.
 RC_GTEST_PROP(RetentionProperty, KeepsWhatIsNotDurable, ()) {
   constexpr std::uint64_t kSlack = 2 * 64 * kKiB;
-  Retention retention({}, {Index{0}, Index{0}, 0});
+  RetentionSettings settings;
+  settings.truncate_bytes_min = 300'000;
+  settings.truncate_entries_min = 50;
+  Retention retention(settings, {});
   std::map<std::uint64_t, std::uint64_t> sizes;
   std::uint64_t last = 0;
   std::uint64_t durable = 0;
   seconds now{0};
-  const int steps = *rc::gen::inRange(1, 15);
+  const int steps = *rc::gen::inRange(1, 20);
   for (int step = 0; step < steps; ++step) {
-    const auto more = *rc::gen::inRange<std::uint64_t>(1, 4'000);
+    const auto more = *rc::gen::inRange<std::uint64_t>(1, 30);
     const auto size = *rc::gen::element<std::uint64_t>(1, 100, 30'000, 70'000);
     for (std::uint64_t i = 0; i < more; ++i) {
       retention.appended(Index{++last}, size);

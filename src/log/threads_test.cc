@@ -101,8 +101,9 @@ class ThreadedRunner final : public Runner {
 };
 
 // One command after the other, each when the one before it is answered; sometimes a read.
-void propose_in_turn(const std::map<GroupId, Group*>& groups, int proposer) {
-  base::Signal answered;
+void propose_in_turn(const std::map<GroupId, Group*>& groups,
+                     int proposer,
+                     base::Signal& answered) {
   for (int i = 0; i < kCommandsEach; ++i) {
     const GroupId id = kGroups[static_cast<std::size_t>(i) % kGroups.size()];
     const std::string command = std::to_string(proposer) + "." + std::to_string(i);
@@ -156,6 +157,7 @@ TEST(Threads, EveryCommandIsExecutedOnceAndInItsProposersOrder) {  // L-2, L-5, 
     groups[id] = *opened;
   }
   std::atomic<int> left{kProposers};
+  std::array<base::Signal, kProposers> answered;  // Raised until the last thread has ended.
   base::run_in_threads(kProposers + 3, [&](int thread) {
     switch (thread) {
       case 0: return runner.run_log(**host);
@@ -163,7 +165,7 @@ TEST(Threads, EveryCommandIsExecutedOnceAndInItsProposersOrder) {  // L-2, L-5, 
       case 2: return runner.run_applier(**host);
       default: break;
     }
-    propose_in_turn(groups, thread);
+    propose_in_turn(groups, thread, answered[static_cast<std::size_t>(thread - 3)]);
     if (left.fetch_sub(1) == 1) runner.end(**host);
   });
   host->reset();
