@@ -5,22 +5,17 @@
 #   CADASTRE_RAFT_TARGET_DIR  cargo's target folder. Presets share one: the shim is the same for all of them.
 #
 # Result: the target cadastre_raft_shim if it is built, and CADASTRE_RAFT_STATUS, what `cadastre --version` says.
-# The crates come from cargo's cache or, once and with a limit, from its registry; a lock pins each of them. A cargo
-# before 1.68 would clone the registry's whole index for it: then CMake downloads the 33 crates of the lock instead,
-# checks them against it, and cargo takes them from a folder. What was found is kept for this lock. What was missing is
-# looked for again whenever CMake runs.
+# The crates come from cargo's cache or, once and with a limit, from its registry; a lock pins each of them. What was
+# found is kept for this lock. What was missing is looked for again whenever CMake runs.
 
 set(CADASTRE_RAFT AUTO CACHE STRING "The raft engine: AUTO, ON or OFF")
 set_property(CACHE CADASTRE_RAFT PROPERTY STRINGS AUTO ON OFF)
 set(CADASTRE_RAFT_TARGET_DIR "${CMAKE_BINARY_DIR}/raft_shim" CACHE PATH "Where cargo builds the raft shim")
-set(CADASTRE_CRATES_URL "https://static.crates.io/crates" CACHE STRING "Where crates are downloaded from, for an old cargo")
 
 cmake_path(SET raft_shim_dir NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../src/log/raft/shim")
 set(raft_version "raft-rs 0.7.0")
 set(raft_rustc_min 1.63)
 set(raft_fetch_seconds_max 120)
-set(raft_sparse_cargo_min 1.68)
-set(raft_crates_dir "${CADASTRE_RAFT_TARGET_DIR}/crates")
 
 # cadastre_raft_tool(<variable> <name> <out>): finds a program; <out> is why not, or empty.
 function(cadastre_raft_tool variable name out)
@@ -32,84 +27,27 @@ function(cadastre_raft_tool variable name out)
   set(${out} "${reason}" PARENT_SCOPE)
 endfunction()
 
-# Downloads one crate of the lock and lays it out as cargo's directory sources are. <failed> is empty, or why not.
-function(cadastre_raft_download name version sha256 failed)
-  set(${failed} "" PARENT_SCOPE)
-  set(folder "${raft_crates_dir}/${name}-${version}")
-  if(EXISTS "${folder}/.cargo-checksum.json")
-    return()
-  endif()
-  set(archive "${raft_crates_dir}/${name}-${version}.crate")
-  file(DOWNLOAD "${CADASTRE_CRATES_URL}/${name}/${name}-${version}.crate" "${archive}"
-    TIMEOUT ${raft_fetch_seconds_max} STATUS status)
-  list(GET status 0 code)
-  if(NOT code EQUAL 0)
-    set(${failed} "${name}: ${status}" PARENT_SCOPE)
-    return()
-  endif()
-  file(SHA256 "${archive}" got)
-  if(NOT got STREQUAL sha256)
-    set(${failed} "${name}: its checksum is not the lock's" PARENT_SCOPE)
-    return()
-  endif()
-  file(REMOVE_RECURSE "${folder}")
-  file(ARCHIVE_EXTRACT INPUT "${archive}" DESTINATION "${raft_crates_dir}")
-  file(WRITE "${folder}/.cargo-checksum.json" "{\"files\":{},\"package\":\"${sha256}\"}")
-  file(REMOVE "${archive}")
-endfunction()
-
-# Downloads what the lock names, each crate once. <failed> is empty, or why not.
-function(cadastre_raft_download_all failed)
-  file(READ "${raft_shim_dir}/Cargo.lock" lock)
-  string(REGEX MATCHALL "name = \"[^\"]+\"\nversion = \"[^\"]+\"\nsource = \"[^\"]+\"\nchecksum = \"[0-9a-f]+\"" crates "${lock}")
-  string(TIMESTAMP start "%s" UTC)
-  foreach(crate IN LISTS crates)
-    string(REGEX REPLACE "^name = \"(.+)\"\nversion = \"(.+)\"\nsource.*checksum = \"(.+)\"$" "\\1;\\2;\\3" fields "${crate}")
-    cadastre_raft_download(${fields} said)
-    string(TIMESTAMP now "%s" UTC)
-    math(EXPR seconds "${now} - ${start}")
-    if(NOT said AND seconds GREATER raft_fetch_seconds_max)
-      set(said "not done after ${seconds} seconds")
-    endif()
-    if(said)
-      break()
-    endif()
-  endforeach()
-  set(${failed} "${said}" PARENT_SCOPE)
-endfunction()
-
 # Puts into <out> why the crates cannot be had, or nothing.
 function(cadastre_raft_fetch out)
-  set(${out} "" PARENT_SCOPE)
+  set(reason "")
   file(SHA256 "${raft_shim_dir}/Cargo.lock" lock)
   set(key "${lock} ${CADASTRE_CARGO}")
-  if(CADASTRE_RAFT_FETCHED STREQUAL key)
-    return()
-  endif()
-  set(source "")
-  set(fetch fetch --quiet --locked --manifest-path "${raft_shim_dir}/Cargo.toml")
-  execute_process(COMMAND "${CADASTRE_CARGO}" ${fetch} --offline RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
-  execute_process(COMMAND "${CADASTRE_CARGO}" --version OUTPUT_VARIABLE said ERROR_QUIET)
-  string(REGEX MATCH "^cargo ([0-9.]+)" version "${said}")
-  if(failed)
-    message(STATUS "raft: fetching crates")
-    if(version AND CMAKE_MATCH_1 VERSION_LESS raft_sparse_cargo_min)
-      cadastre_raft_download_all(failed)
-      set(source --config "source.crates-io.replace-with=\"downloaded\""
-        --config "source.downloaded.directory=\"${raft_crates_dir}\"")
-      set(said "${failed}")
+  if(NOT CADASTRE_RAFT_FETCHED STREQUAL key)
+    set(fetch "${CADASTRE_CARGO}" fetch --quiet --locked --manifest-path "${raft_shim_dir}/Cargo.toml")
+    execute_process(COMMAND ${fetch} --offline RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(failed)
+      message(STATUS "raft: fetching crates")
+      execute_process(COMMAND ${fetch} TIMEOUT ${raft_fetch_seconds_max} RESULT_VARIABLE failed
+        OUTPUT_QUIET ERROR_VARIABLE said)
+    endif()
+    if(failed)
+      message(STATUS "raft: ${said}")
+      set(reason "cargo could not fetch the crates")
     else()
-      execute_process(COMMAND "${CADASTRE_CARGO}" ${fetch} TIMEOUT ${raft_fetch_seconds_max}
-        RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said)
+      set(CADASTRE_RAFT_FETCHED "${key}" CACHE INTERNAL "The lock whose crates are here")
     endif()
   endif()
-  if(failed)
-    message(STATUS "raft: ${said}")
-    set(${out} "the crates could not be fetched" PARENT_SCOPE)
-    return()
-  endif()
-  set(CADASTRE_RAFT_FETCHED "${key}" CACHE INTERNAL "The lock whose crates are here")
-  set(CADASTRE_RAFT_CARGO_OPTIONS "${source}" CACHE INTERNAL "Where cargo finds them, if not in its cache")
+  set(${out} "${reason}" PARENT_SCOPE)
 endfunction()
 
 # Puts into <out> why the shim cannot be built, or nothing.
@@ -138,7 +76,7 @@ function(cadastre_raft_build)
   add_custom_command(OUTPUT "${library}"
     COMMAND "${CMAKE_COMMAND}" -E env "PROTOC=${CADASTRE_PROTOC}" "RUSTC=${CADASTRE_RUSTC}"
       "CARGO_TARGET_DIR=${CADASTRE_RAFT_TARGET_DIR}"
-      "${CADASTRE_CARGO}" ${CADASTRE_RAFT_CARGO_OPTIONS} build --quiet --locked --offline --release --manifest-path "${raft_shim_dir}/Cargo.toml"
+      "${CADASTRE_CARGO}" build --quiet --locked --offline --release --manifest-path "${raft_shim_dir}/Cargo.toml"
     DEPENDS "${raft_shim_dir}/Cargo.toml" "${raft_shim_dir}/Cargo.lock"
     DEPFILE "${CADASTRE_RAFT_TARGET_DIR}/release/libcadastre_raft.d"
     COMMENT "Building the raft shim"

@@ -65,7 +65,7 @@ function(cadastre_room name)
   endif()
 endfunction()
 
-# cadastre_test(<name> SOURCES … LINK … [PROPERTIES …]): one GoogleTest binary; every TEST becomes a
+# cadastre_test(<name> SOURCES … LINK …): one GoogleTest binary; every TEST becomes a
 # CTest entry called <preset>.<suite>.<test>, so that one run can hold several presets.
 function(cadastre_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
