@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <rocksdb/db.h>
 
 #include "log/conformance/storage_suite_testing.h"
 #include "log/storage/directory_testing.h"
@@ -175,6 +176,26 @@ TEST_F(RocksStorageTest, AForeignDirectoryIsNotTouched) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, OpenError::kForeign);
   EXPECT_EQ(content_of(directory()), content);
+}
+
+TEST_F(RocksStorageTest, ADatabaseOfSomebodyElseIsRefused) {
+  {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    rocksdb::DB* database = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open(options, directory().string(), &database).ok());
+    const std::unique_ptr<rocksdb::DB> owner(database);
+    ASSERT_TRUE(owner->Put({}, "somebody's key", "somebody's value").ok());
+  }
+  const auto opened = open(directory());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, OpenError::kForeign) << opened.error().detail;
+  rocksdb::DB* database = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open({}, directory().string(), &database).ok());
+  const std::unique_ptr<rocksdb::DB> owner(database);
+  std::string value;
+  EXPECT_TRUE(owner->Get({}, "somebody's key", &value).ok());
+  EXPECT_EQ(value, "somebody's value");
 }
 
 TEST_F(RocksStorageTest, TheSecondOpenerLearnsWhoIsFirst) {
