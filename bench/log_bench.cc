@@ -9,12 +9,12 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/signal.h"
 #include "bench/log_load.h"
 #include "bench/peers/etcd_server.h"
 #include "bench/peers/grpc_loop.h"
@@ -131,9 +131,10 @@ void add_idle(Report& report) {
   const auto idle = [&](std::size_t groups) {
     const ScratchDirectory directory("idle");
     LogUnderTest log(directory.path(), groups);
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    base::Signal().wait_for(std::chrono::seconds(2));
     const double before = cpu_seconds();
-    std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
+    base::Signal().wait_for(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(kSeconds)));
     return (cpu_seconds() - before) / kSeconds;
   };
   const double one = idle(1);

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <latch>
-#include <thread>
 #include <utility>
 
 #include <rocksdb/db.h>
@@ -16,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "base/signal.h"
 
 namespace cadastre::bench {
 namespace {
@@ -165,12 +165,14 @@ LoadResult run_load(const LoadPlan& plan) {
   }
   for (const auto& caller : callers)
     caller->submit();
-  std::this_thread::sleep_for(Seconds(plan.seconds / 5));
+  base::Signal().wait_for(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(plan.seconds / 5)));
   const std::uint64_t before = shared.answered.load();
   const std::uint64_t sets_before = log.metrics().sync_ns.read().count();
   const auto started = SteadyClock::now();
   shared.counting.store(true);
-  std::this_thread::sleep_for(Seconds(plan.seconds));
+  base::Signal().wait_for(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(plan.seconds)));
   shared.counting.store(false);
   const double seconds = Seconds(SteadyClock::now() - started).count();
   LoadResult result;

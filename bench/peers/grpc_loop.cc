@@ -3,7 +3,6 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include <grpcpp/generic/generic_stub.h>
@@ -11,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "base/signal.h"
 
 namespace cadastre::bench {
 namespace {
@@ -84,10 +84,12 @@ double run_calls(const CallPlan& plan) {
   }
   for (const auto& caller : callers)
     caller->call();
-  std::this_thread::sleep_for(Seconds(plan.seconds / 5));
+  base::Signal().wait_for(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(plan.seconds / 5)));
   const std::uint64_t before = shared.answered.load();
   const auto started = SteadyClock::now();
-  std::this_thread::sleep_for(Seconds(plan.seconds));
+  base::Signal().wait_for(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(plan.seconds)));
   const double rate = static_cast<double>(shared.answered.load() - before) /
                       Seconds(SteadyClock::now() - started).count();
   shared.stop.store(true);

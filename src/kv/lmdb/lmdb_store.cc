@@ -63,9 +63,9 @@ Result<void, Error> make_directory(const std::string& directory) {
 }
 
 Result<base::DirectoryLock, Error> lock_directory(const std::string& directory, Access access) {
-  auto lock = base::DirectoryLock::acquire(
-      directory + "/LOCK",
-      access == Access::kReadOnly ? base::LockKind::kReader : base::LockKind::kWriter);
+  auto lock = base::DirectoryLock::acquire(directory + "/LOCK", access == Access::kReadOnly
+                                                                    ? base::LockKind::kReader
+                                                                    : base::LockKind::kWriter);
   if (lock) return std::move(*lock);
   const base::LockRefused& refused = lock.error();
   if (refused.system_code != 0) return base::fail(to_error(refused.system_code));

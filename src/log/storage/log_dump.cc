@@ -1,17 +1,16 @@
 #include "log/storage/log_dump.h"
 
-#include <cstdarg>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 #include <rocksdb/db.h>
-#include <rocksdb/env.h>
 #include <rocksdb/options.h>
 
 #include "log/body.h"
 #include "log/storage/log_tail.h"
 #include "log/storage/rocks_directory.h"
+#include "log/storage/rocks_read_only.h"
 
 namespace cadastre::log {
 namespace {
@@ -21,26 +20,6 @@ ByteView view(const rocksdb::Slice& slice) noexcept {
 }
 rocksdb::Slice slice(ByteView bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// RocksDB would write its own text log into the directory.
-class SilentLogger final : public rocksdb::Logger {
- public:
-  using rocksdb::Logger::Logv;
-  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
-};
-
-rocksdb::Status open_as(const std::string& directory,
-                        rocksdb::WALRecoveryMode mode,
-                        std::unique_ptr<rocksdb::DB>& database) {
-  rocksdb::Options options;
-  options.wal_recovery_mode = mode;
-  options.paranoid_checks = mode == rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  options.info_log = std::make_shared<SilentLogger>();
-  rocksdb::DB* opened = nullptr;
-  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, directory, &opened);
-  database.reset(opened);
-  return status;
 }
 
 // Walks the records and tells the sink; a group's own records come before its entries.
@@ -161,7 +140,7 @@ base::Result<void, OpenError> dump_log(const DumpOptions& options, DumpSink& sin
   // A torn tail is no damage; where there is damage, everything that can be read is shown.
   const auto mode = judged ? rocksdb::WALRecoveryMode::kPointInTimeRecovery
                            : rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
-  const rocksdb::Status status = open_as(directory, mode, database);
+  const rocksdb::Status status = open_read_only(options.directory, mode, database);
   if (!status.ok()) return base::fail(OpenError::kDamaged, status.ToString());
   Dumper(options, sink).run(*database);
   return {};

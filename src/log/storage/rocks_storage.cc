@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "log/storage/image_reader.h"
 #include "log/storage/rocks_directory.h"
+#include "log/storage/rocks_read_only.h"
 #include "log/storage/write_plan.h"
 
 namespace cadastre::log {
@@ -202,6 +203,36 @@ rocksdb::WriteOptions synced() {
   return options;
 }
 
+// A database without NODE is one whose making was cut short, or not ours.
+base::Result<void, OpenError> look_inside(const std::filesystem::path& directory) {
+  std::unique_ptr<rocksdb::DB> database;
+  const rocksdb::Status status =
+      open_read_only(directory, rocksdb::WALRecoveryMode::kPointInTimeRecovery, database);
+  if (!status.ok()) return {};  // What is damaged is judged next, with file and offset.
+  RocksCursor cursor(*database);
+  cursor.seek({});
+  if (!cursor.valid()) return {};
+  const auto node = read_node_record(cursor);
+  if (node || node.error().code != OpenError::kForeign) return {};
+  return base::fail(OpenError::kForeign, directory.string() + " is another program's database");
+}
+
+// Whose log it is, before anything is touched.
+base::Result<std::optional<NodeIdentity>, OpenError> check_owner(const RocksOptions& options,
+                                                                 DirectoryContent content) {
+  if (content == DirectoryContent::kNothing) return std::nullopt;
+  const auto named = CAD_TRY(read_node_file(options.directory));
+  if (!named) {
+    CAD_TRY(look_inside(options.directory));
+  } else if (!(*named == options.identity)) {
+    return base::fail(
+        OpenError::kForeign,
+        fmt::format("{} is the log of node {} of cluster {}", options.directory.string(),
+                    named->node.value(), named->cluster.value()));
+  }
+  return named;
+}
+
 }  // namespace
 
 RocksStorage::RocksStorage(Opened opened, NodeIdentity identity)
@@ -217,6 +248,7 @@ RocksStorage::~RocksStorage() = default;
 base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
     const RocksOptions& options) {
   const DirectoryContent content = CAD_TRY(look_at_directory(options.directory));
+  const auto named = CAD_TRY(check_owner(options, content));
   if (content == DirectoryContent::kNothing) {
     std::error_code error;
     std::filesystem::create_directory(options.directory, error);
@@ -250,22 +282,30 @@ base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
   status = sync_names(env_of(options), options.directory);
   if (!status.ok()) return base::fail(OpenError::kCannotOpen, status.ToString());
   std::unique_ptr<RocksStorage> storage(new RocksStorage(std::move(opened), options.identity));
-  CAD_TRY(storage->check_or_write_node(options));
+  CAD_TRY(storage->check_or_write_node(options, named));
   return storage;
 }
 
-base::Result<void, OpenError> RocksStorage::check_or_write_node(const RocksOptions& options) {
+base::Result<void, OpenError> RocksStorage::check_or_write_node(const RocksOptions& options,
+                                                                std::optional<NodeIdentity> named) {
   {
     RocksCursor cursor(*database_);
     cursor.seek({});
     if (cursor.valid() || !cursor.error().empty()) {
       const NodeRecord node = CAD_TRY(read_node_record(cursor));
-      if (node.identity == identity_) return {};
+      if (node.identity == identity_)
+        return named ? base::Result<void, OpenError>{}
+                     : write_node_file(options.directory, identity_);
       return base::fail(
           OpenError::kForeign,
           fmt::format("{} is the log of node {} of cluster {}", options.directory.string(),
                       node.identity.node.value(), node.identity.cluster.value()));
     }
+  }
+  if (named) {
+    return base::fail(OpenError::kDamaged,
+                      fmt::format("{}: NODE is there, but the database has lost everything",
+                                  options.directory.string()));
   }
   const RecordKey key = node_key();
   const Bytes value = encode_node({.identity = identity_, .created_ms = options.created_ms});
@@ -274,7 +314,7 @@ base::Result<void, OpenError> RocksStorage::check_or_write_node(const RocksOptio
   const rocksdb::Status status = database_->Write(synced(), batch_.get());
   batch_->Clear();
   if (!status.ok()) return base::fail(OpenError::kCannotOpen, status.ToString());
-  return {};
+  return write_node_file(options.directory, identity_);
 }
 
 base::Result<LogStorage::Recovered, OpenError> RocksStorage::recover() {

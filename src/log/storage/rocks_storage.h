@@ -6,8 +6,8 @@
 // storage, also one that a background thread met: nothing is retried, nothing resumes by itself, every
 // later write fails.
 //
-// The directory holds RocksDB's files and OWNER (base/directory_lock.h), and nothing else: with any
-// other file in it, it is not opened and not touched.
+// The directory holds RocksDB's files, OWNER (base/directory_lock.h) and NODE (rocks_directory.h), and
+// nothing else: with any other file in it, or with another's database, it is not opened and not touched.
 //
 // write() belongs to one thread; read() may be called from any.
 
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/directory_lock.h"
@@ -72,7 +73,8 @@ class RocksStorage final : public LogStorage {
   };
   RocksStorage(Opened opened, NodeIdentity identity);
 
-  base::Result<void, OpenError> check_or_write_node(const RocksOptions& options);
+  base::Result<void, OpenError> check_or_write_node(const RocksOptions& options,
+                                                    std::optional<NodeIdentity> named);
 
   const base::DirectoryLock lock_;                  // Released after the database is closed.
   const std::shared_ptr<BackgroundErrors> errors_;  // RocksDB holds it, too.

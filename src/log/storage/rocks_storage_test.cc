@@ -187,15 +187,47 @@ TEST_F(RocksStorageTest, ADatabaseOfSomebodyElseIsRefused) {
     const std::unique_ptr<rocksdb::DB> owner(database);
     ASSERT_TRUE(owner->Put({}, "somebody's key", "somebody's value").ok());
   }
+  const auto content = content_of(directory());
   const auto opened = open(directory());
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, OpenError::kForeign) << opened.error().detail;
+  EXPECT_EQ(content_of(directory()), content);  // Not a byte of it.
   rocksdb::DB* database = nullptr;
   ASSERT_TRUE(rocksdb::DB::Open({}, directory().string(), &database).ok());
   const std::unique_ptr<rocksdb::DB> owner(database);
   std::string value;
   EXPECT_TRUE(owner->Get({}, "somebody's key", &value).ok());
   EXPECT_EQ(value, "somebody's value");
+}
+
+TEST_F(RocksStorageTest, TheLogOfAnotherNodeIsNotTouched) {
+  make();
+  const auto content = content_of(directory());
+  RocksOptions options;
+  options.directory = directory();
+  options.identity = {ClusterId{99}, NodeId{99}};
+  const auto opened = RocksStorage::open(options);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, OpenError::kForeign);
+  EXPECT_EQ(content_of(directory()), content);
+}
+
+TEST_F(RocksStorageTest, ALogThatLostItsOnlyFileIsNotTakenForANewOne) {  // L-48
+  make();
+  fs::remove(only_file(directory(), ".log"));
+  LogStorage::Recovered found;
+  const auto opened = open_checked(directory(), found);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, OpenError::kDamaged) << opened.error().detail;
+}
+
+TEST_F(RocksStorageTest, ADirectoryWhoseMakingWasCutShortIsMadeAnew) {
+  make();
+  fs::remove(directory() / kNodeFile);  // A crash between the node record and the file.
+  LogStorage::Recovered found;
+  ASSERT_TRUE(open_checked(directory(), found));
+  EXPECT_EQ(found.groups.size(), 8U);
+  EXPECT_TRUE(fs::exists(directory() / kNodeFile));
 }
 
 TEST_F(RocksStorageTest, TheSecondOpenerLearnsWhoIsFirst) {
