@@ -127,6 +127,10 @@ class CrashFile final : public rocksdb::FSWritableFileOwnerWrapper {
                      IODebugContext* /*debug*/) override {
     return IOStatus::OK();
   }
+  // RocksDB flushes before it merges.
+  void SetIOPriority(rocksdb::Env::IOPriority priority) override {
+    files_.set_merged(*written_, priority == rocksdb::Env::IO_LOW);
+  }
   // Space is not reserved: that changes no byte, and a file system in memory would pay for it.
   void PrepareWrite(std::size_t /*offset*/,
                     std::size_t /*bytes*/,
@@ -186,9 +190,9 @@ void CrashFileSystem::fail_at(std::uint64_t n, FileFault fault) {
   fault_path_.clear();
 }
 
-void CrashFileSystem::fail_sync_of(std::string ending, FileFault fault) {
+void CrashFileSystem::fail_table(TableKind kind, FileFault fault) {
   const base::MutexLock lock(mutex_);
-  fault_ending_ = std::move(ending);
+  fault_table_ = kind;
   fault_ = fault;
 }
 
@@ -232,8 +236,11 @@ IOStatus CrashFileSystem::admit_locked(const std::string& path) {
   ++operations_;
   if (crash_at_ != 0 && operations_ >= crash_at_) return IOStatus::IOError(path, "after the crash");
   if (operations_ != fail_at_) return IOStatus::OK();
-  if (fault_ == FileFault::kNoSpace) return IOStatus::NoSpace(path, "the disk is full");
-  return IOStatus::IOError(path, "a fault that was asked for");
+  IOStatus failed = fault_ == FileFault::kNoSpace
+                        ? IOStatus::NoSpace(path, "the disk is full")
+                        : IOStatus::IOError(path, "a fault that was asked for");
+  failed.SetRetryable(fault_ == FileFault::kNoSpace || fault_ == FileFault::kTransient);
+  return failed;
 }
 
 IOStatus CrashFileSystem::append(const std::string& path,
@@ -261,9 +268,10 @@ IOStatus CrashFileSystem::sync(const std::string& path, Written& file) {
   }
   if (hook) hook(path);
   const base::MutexLock lock(mutex_);
-  if (!fault_ending_.empty() && path.ends_with(fault_ending_)) {
+  const TableKind kind = file.merged ? TableKind::kMerged : TableKind::kFlushed;
+  if (fault_table_ == kind && path.ends_with(".sst")) {
     fail_at_ = operations_ + 1;
-    fault_ending_.clear();
+    fault_table_.reset();
   }
   IOStatus admitted = admit_locked(path);
   if (operations_ == fail_at_) fault_path_ = path;
@@ -287,6 +295,11 @@ IOStatus CrashFileSystem::cut(const std::string& path,
   file.bytes = bytes;
   file.synced = std::min(file.synced, bytes);
   return done;
+}
+
+void CrashFileSystem::set_merged(Written& file, bool merged) {
+  const base::MutexLock lock(mutex_);
+  file.merged = merged;
 }
 
 IOStatus CrashFileSystem::sync_directory(const std::string& path) {
@@ -358,7 +371,8 @@ IOStatus CrashFileSystem::ReopenWritableFile(const std::string& path,
   std::shared_ptr<Written>& written = written_[path];
   if (!written) {
     const std::uint64_t bytes = fs::file_size(path);
-    written = std::make_shared<Written>(Written{.bytes = bytes, .synced = bytes, .forgotten = {}});
+    written = std::make_shared<Written>(
+        Written{.bytes = bytes, .synced = bytes, .forgotten = {}, .merged = false});
   }
   *result = std::make_unique<CrashFile>(*this, path, written, std::move(target));
   return opened;

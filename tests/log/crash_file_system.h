@@ -26,6 +26,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,14 @@ inline constexpr CrashPolicy kKeepAll{
 enum class FileFault : std::uint8_t {
   kIoError,      // The operation does not happen and says so.
   kNoSpace,      // The same, with the status of a full disk.
+  kTransient,    // The same, and says that it may work when it is tried again.
   kForgetDirty,  // A sync that fails and leaves its bytes for clean: the next one succeeds, and after
                  // a crash they read as zeros. Kernels do this. On other operations: kIoError.
+};
+
+enum class TableKind : std::uint8_t {
+  kFlushed,  // From memory.
+  kMerged,   // Of other tables.
 };
 
 class CrashFileSystem final : public rocksdb::FileSystemWrapper {
@@ -80,8 +87,8 @@ class CrashFileSystem final : public rocksdb::FileSystemWrapper {
 
   // Operation number `n` fails in this way; those after it work.
   void fail_at(std::uint64_t n, FileFault fault) CAD_EXCLUDES(mutex_);
-  // The next sync of a file whose name ends in this way does.
-  void fail_sync_of(std::string ending, FileFault fault) CAD_EXCLUDES(mutex_);
+  // The next sync of a table of this kind does.
+  void fail_table(TableKind kind, FileFault fault) CAD_EXCLUDES(mutex_);
   [[nodiscard]] bool fault_met() const CAD_EXCLUDES(mutex_);
   // The file of which an append or a sync met the fault; empty: none did.
   [[nodiscard]] std::string fault_path() const CAD_EXCLUDES(mutex_);
@@ -149,6 +156,7 @@ class CrashFileSystem final : public rocksdb::FileSystemWrapper {
     std::uint64_t bytes = 0;
     std::uint64_t synced = 0;          // At most `bytes`.
     std::vector<ByteRange> forgotten;  // Below `bytes`: synced in name only.
+    bool merged = false;               // A table of other tables.
   };
   // A change of a directory since its last Fsync: `path` is now another file than before. The one
   // before, if there was one, lies under `kept_as` and can come back.
@@ -169,6 +177,7 @@ class CrashFileSystem final : public rocksdb::FileSystemWrapper {
                         Written& file,
                         rocksdb::FSWritableFile& target,
                         std::uint64_t bytes) CAD_EXCLUDES(mutex_);
+  void set_merged(Written& file, bool merged) CAD_EXCLUDES(mutex_);
   rocksdb::IOStatus sync_directory(const std::string& path) CAD_EXCLUDES(mutex_);
 
   // Puts the file that has this name aside, and notes that the name has changed.
@@ -181,7 +190,7 @@ class CrashFileSystem final : public rocksdb::FileSystemWrapper {
   std::uint64_t crash_at_ CAD_GUARDED_BY(mutex_) = 0;  // 0: never.
   std::uint64_t fail_at_ CAD_GUARDED_BY(mutex_) = 0;   // 0: never.
   FileFault fault_ CAD_GUARDED_BY(mutex_) = FileFault::kIoError;
-  std::string fault_ending_ CAD_GUARDED_BY(mutex_);  // Empty: none.
+  std::optional<TableKind> fault_table_ CAD_GUARDED_BY(mutex_);
   std::string fault_path_ CAD_GUARDED_BY(mutex_);
   SyncHook hook_ CAD_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<Written>> written_ CAD_GUARDED_BY(mutex_);

@@ -70,10 +70,11 @@ TEST(WalTail, LastEditOfTheManifestZeroFromEveryByte) {
   };
   const Row row =
       scene->open("last bytes of the manifest zero", every_byte({1, 20}), zero_manifest);
+  EXPECT_EQ(row.judged, (Tally{.whole = 19}));
+  if (!kAllWays) return;
   EXPECT_GT(row.tolerant.refused, 0U);
   EXPECT_GT(row.point.refused, 0U);
   EXPECT_GT(row.absolute.refused, 0U);
-  EXPECT_EQ(row.judged, (Tally{.whole = 19}));
 }
 
 // Offsets around each record header of a set that has several, and some between them.
@@ -157,11 +158,12 @@ class BlockBorder : public testing::TestWithParam<std::size_t> {
 TEST_P(BlockBorder, LastSetBehindItIsTorn) {
   ASSERT_EQ(scene_.set(2).end, kWalBlockBytes - GetParam());
   const Row cut_row = scene_.open_last("last set near a block's border cut", places_, cut);
-  EXPECT_EQ(cut_row.tolerant, all_without_last_);
-  EXPECT_EQ(cut_row.point, all_without_last_);
   EXPECT_EQ(cut_row.judged, all_without_last_);
   EXPECT_EQ(scene_.open_last(Way::kJudged, places_, zero_from), all_without_last_);
   EXPECT_EQ(scene_.open_last(Way::kJudged, places_, spoil_from), all_without_last_);
+  if (!kAllWays) return;
+  EXPECT_EQ(cut_row.tolerant, all_without_last_);
+  EXPECT_EQ(cut_row.point, all_without_last_);
 }
 
 INSTANTIATE_TEST_SUITE_P(BytesLeft, BlockBorder, testing::Values(0, 1, 6, 7, 8, 19));
