@@ -167,7 +167,7 @@ TEST(ShimOutput, OnlyACommitIndexMayStayUnsynced) {
 
 // L-9: raft-rs hands out committed entries with every output, whether or not the last were applied.
 TEST(ShimOutput, CommittedEntriesComeWithoutBeingAskedFor) {
-  RaftNode node(2, by_request(), founding_disk({1, 2, 3}));
+  const RaftNode node(2, by_request(), founding_disk({1, 2, 3}));
   cad_raft* raft = node.raft();
   const Envelope from{0, 1, 2, 5};
   std::vector<TestEntry> handed;
@@ -190,7 +190,7 @@ TEST(ShimOutput, CommittedEntriesComeWithoutBeingAskedFor) {
 }
 
 TEST(ShimOutput, CommittedEntriesAreTakenOnce) {
-  RaftNode node(1, by_request(), founding_disk({1}));
+  const RaftNode node(1, by_request(), founding_disk({1}));
   cad_raft* raft = node.raft();
   ASSERT_EQ(cad_raft_campaign(raft), CAD_OK);
   const ReadyHandle first(cad_raft_take_ready(raft));
@@ -204,7 +204,7 @@ TEST(ShimOutput, CommittedEntriesAreTakenOnce) {
 }
 
 TEST(ShimOutput, IsNumberedAndTellsTheSoftStateWhenItChanges) {
-  RaftNode node(1, by_request(), founding_disk({1}));
+  const RaftNode node(1, by_request(), founding_disk({1}));
   cad_raft* raft = node.raft();
   ASSERT_EQ(cad_raft_campaign(raft), CAD_OK);
   const ReadyHandle first(cad_raft_take_ready(raft));

@@ -140,6 +140,7 @@ class RandomRun {
   std::string violation() {
     if (!two_leaders_.empty()) return two_leaders_;
     std::vector<Replica> replicas;
+    replicas.reserve(nodes_.size());
     for (const auto& node : nodes_)
       replicas.push_back({node->id(), &node->disk().state});
     if (std::string found = different_states(replicas); !found.empty()) return found;

@@ -11,6 +11,7 @@
 #include <cadastre_raft.h>
 #include <gtest/gtest.h>
 
+#include "log/raft/shim_test/cluster_testing.h"
 #include "log/raft/shim_test/eraftpb_testing.h"
 #include "log/raft/shim_test/raft_node_testing.h"
 #include "log/raft/shim_test/schedule_testing.h"

@@ -1,6 +1,7 @@
 #include "log/raft/shim_test/toy_engine_testing.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <sstream>
 #include <string>
@@ -130,17 +131,20 @@ void ToyEngine::on_append(const Mail& letter, const Message& message) {
   const bool matches = term_at(letter.index) == message.log_term && message.log_term != 0;
   std::uint64_t end = letter.index;
   if (matches) {
-    for (const TestEntry& entry : message.entries) {
-      if (term_at(entry.index) != entry.term) {
-        log_.resize(entry.index - 1);
-        log_.push_back(entry);
-      }
-      end = entry.index;
-    }
+    for (const TestEntry& entry : message.entries)
+      put(entry);
+    end += message.entries.size();
     commit_to(std::min(message.commit, end));
     if (fault_ == ToyFault::kAcknowledgesItsWholeLog) end = last();
   }
   send(letter.from, kMsgAppendResponse, end, {term_, 0, 0, matches, {}});
+}
+
+// An entry that is there stays with all that follows it; another one replaces both.
+void ToyEngine::put(const TestEntry& entry) {
+  if (term_at(entry.index) == entry.term) return;
+  log_.resize(entry.index - 1);
+  log_.push_back(entry);
 }
 
 void ToyEngine::on_answer(const Mail& letter, const Message& message) {

@@ -61,6 +61,7 @@ class ToyEngine final : public ScheduleNode {
   void follow(std::uint64_t term);
   void on_vote_request(const Mail& letter, const Message& message);
   void on_append(const Mail& letter, const Message& message);
+  void put(const TestEntry& entry);
   void on_answer(const Mail& letter, const Message& message);
   void count();
   void commit_to(std::uint64_t index);

@@ -1,7 +1,6 @@
 // Traps in raft-rs that the shim leaves open because the loop closes them: each stays until a newer crate
 // says otherwise, and each is the reason of a rule.
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
