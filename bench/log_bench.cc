@@ -87,7 +87,7 @@ void add_submissions(Report& report) {
 }
 
 // The same load on one group and on many.
-void add_groups(Report& report, std::size_t outstanding, std::size_t commands, bool promised) {
+void add_groups(Report& report, std::size_t outstanding, std::size_t commands) {
   constexpr std::array<std::size_t, 3> kGroups{3, 16, 64};
   std::vector<double> one;
   std::array<std::vector<double>, kGroups.size()> many;
@@ -111,7 +111,7 @@ void add_groups(Report& report, std::size_t outstanding, std::size_t commands, b
                 .ours = median(many[i]),
                 .peer = "one group",
                 .theirs = median(one),
-                .target = promised ? std::optional<double>(0.85) : std::nullopt,
+                .target = 0.85,
                 .spread = spread(many[i])});
   }
 }
@@ -224,9 +224,9 @@ void fill_report(Report& report) {
   add_outstanding(report, 256, 0.75);
   add_submissions(report);
   add_one_outstanding(report);
-  add_groups(report, 64, 100, true);
-  add_groups(report, 4096, 1, false);
-  add_groups(report, 64, 1, false);
+  add_groups(report, 64, 100);
+  add_groups(report, 4096, 1);
+  add_groups(report, 64, 1);
   add_idle(report);
   add_restart(report);
   add_etcd(report);

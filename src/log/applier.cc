@@ -14,13 +14,15 @@ Applier::Applier(const ApplierParts& parts, CommandQueue& queue, GroupMetrics& m
       applied_index_(parts.machine.applied().index.value()),
       progress_{parts.machine.applied(), parts.machine.durable(), {}} {}
 
+bool Applier::push_quietly(std::vector<ApplyWork> work) {
+  if (work.empty()) return false;
+  const base::MutexLock lock(mutex_);
+  std::ranges::move(work, std::back_inserter(work_));
+  return true;
+}
+
 void Applier::push(std::vector<ApplyWork> work) {
-  if (work.empty()) return;
-  {
-    const base::MutexLock lock(mutex_);
-    std::ranges::move(work, std::back_inserter(work_));
-  }
-  parts_.runner.wake_applier(parts_.group);
+  if (push_quietly(std::move(work))) parts_.runner.wake_applier(parts_.group);
 }
 
 std::vector<ApplyWork> Applier::take_some() {

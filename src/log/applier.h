@@ -66,8 +66,9 @@ class Applier {
  public:
   Applier(const ApplierParts& parts, CommandQueue& queue, GroupMetrics& metrics);
 
-  // Log thread.
+  // Log thread. The second one leaves it to the caller to wake the applier, if it says true.
   void push(std::vector<ApplyWork> work) CAD_EXCLUDES(mutex_);
+  [[nodiscard]] bool push_quietly(std::vector<ApplyWork> work) CAD_EXCLUDES(mutex_);
 
   // The group's applier: one round, or one marker. True: there is more to do.
   bool run() CAD_EXCLUDES(mutex_);

@@ -280,6 +280,8 @@ void Loop::take_outputs(base::Elapsed now) {
     publish(*group);
   }
   std::ranges::copy(later, std::back_inserter(with_output_));
+  if (!to_wake_.empty()) parts_.runner.wake_appliers(to_wake_);
+  to_wake_.clear();
 }
 
 void Loop::take_output(GroupLog& group, base::Elapsed now) {
@@ -303,7 +305,7 @@ void Loop::take_output(GroupLog& group, base::Elapsed now) {
     work.emplace_back(ReadBarrier{read.index, std::move(found->second.second)});
     reads_.erase(found);
   }
-  group.applier.push(std::move(work));
+  if (group.applier.push_quietly(std::move(work))) to_wake_.push_back(group.id);
 }
 
 GroupWrite& Loop::write_of(GroupLog& group) {

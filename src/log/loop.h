@@ -103,6 +103,7 @@ class Loop {
 
   std::map<GroupId, GroupLog*> groups_;
   std::vector<GroupLog*> with_output_;  // Engines that were touched in this pass.
+  std::vector<GroupId> to_wake_;        // Appliers that got work in this pass.
   std::vector<GroupId> with_commands_;  // Queues that are not empty.
   std::map<std::uint64_t, std::pair<GroupLog*, ReadDone>> reads_;  // By their context.
   std::uint64_t next_read_ = 1;

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "log/types.h"
@@ -22,6 +23,11 @@ class Runner {
   virtual void wake_log() = 0;
   virtual void wake_writer() = 0;
   virtual void wake_applier(GroupId group) = 0;
+  // Several at once, where that is cheaper.
+  virtual void wake_appliers(std::span<const GroupId> groups) {
+    for (const GroupId group : groups)
+      wake_applier(group);
+  }
 
   // The disk can no longer be trusted: the process ends here, before anyone is told anything (L-48,
   // L-49). If it returns, as in a simulator, the host does nothing any more.

@@ -1,61 +1,78 @@
 #include "node/applier_pool.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cadastre::node {
 
 void ApplierPool::start(int threads, Run run) {
   run_ = std::move(run);
+  threads_max_ = static_cast<std::size_t>(threads);
   for (int i = 0; i < threads; ++i)
     threads_.emplace_back([this] { work(); });
 }
 
-bool ApplierPool::enqueue(log::GroupId group) {
+int ApplierPool::enqueue(log::GroupId group) {
   states_[group] = State::kQueued;
   ready_.push_back(group);
-  if (asleep_ == 0) return false;
+  if (asleep_ == 0) return 0;
   --asleep_;  // It is as good as awake: the next one needs no second notification.
-  return true;
+  return 1;
 }
 
-void ApplierPool::wake(log::GroupId group) {
-  bool notify = false;
+void ApplierPool::wake(std::span<const log::GroupId> groups) {
+  int notify = 0;
   {
     const base::MutexLock lock(mutex_);
-    State& state = states_[group];
-    switch (state) {
-      case State::kQueued:
-      case State::kRunningAgain: return;
-      case State::kRunning: state = State::kRunningAgain; return;
-      case State::kIdle: break;
+    for (const log::GroupId group : groups) {
+      State& state = states_[group];
+      if (state == State::kRunning) state = State::kRunningAgain;
+      if (state == State::kIdle) notify += enqueue(group);
     }
-    notify = enqueue(group);
   }
-  if (notify) changed_.notify_one();
+  for (; notify > 0; --notify)
+    changed_.notify_one();
+}
+
+std::vector<log::GroupId> ApplierPool::take_share() {
+  constexpr std::size_t kShareMax = 16;
+  const std::size_t fair = (ready_.size() + threads_max_ - 1) / threads_max_;
+  std::vector<log::GroupId> share;
+  while (!ready_.empty() && share.size() < std::min(fair, kShareMax)) {
+    share.push_back(ready_.front());
+    ready_.pop_front();
+    states_[share.back()] = State::kRunning;
+  }
+  return share;
 }
 
 void ApplierPool::work() {
+  std::vector<log::GroupId> share;
+  std::vector<bool> more;
   for (;;) {
-    log::GroupId group;
+    int notify = 0;
     {
       const base::MutexLock lock(mutex_);
+      for (std::size_t i = 0; i < share.size(); ++i) {
+        State& state = states_[share[i]];
+        if (more[i] || state == State::kRunningAgain) {  // Behind the others: no group starves.
+          notify += enqueue(share[i]);
+        } else {
+          state = State::kIdle;
+        }
+      }
       while (ready_.empty() && !stopping_) {
         ++asleep_;
         changed_.wait(mutex_);
       }
       if (stopping_) return;
-      group = ready_.front();
-      ready_.pop_front();
-      states_[group] = State::kRunning;
+      share = take_share();
     }
-    const bool more = run_(group);
-    const base::MutexLock lock(mutex_);
-    State& state = states_[group];
-    if (more || state == State::kRunningAgain) {  // Behind the others: no group starves.
-      if (enqueue(group)) changed_.notify_one();
-    } else {
-      state = State::kIdle;
-    }
+    for (; notify > 0; --notify)
+      changed_.notify_one();
+    more.assign(share.size(), false);
+    for (std::size_t i = 0; i < share.size(); ++i)
+      more[i] = run_(share[i]);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -27,7 +28,7 @@ class ApplierPool {
   ~ApplierPool() { stop(); }
 
   void start(int threads, Run run);
-  void wake(log::GroupId group) CAD_EXCLUDES(mutex_);
+  void wake(std::span<const log::GroupId> groups) CAD_EXCLUDES(mutex_);
   // Returns when no thread runs any more.
   void stop() CAD_EXCLUDES(mutex_);
 
@@ -40,10 +41,13 @@ class ApplierPool {
   };
 
   void work() CAD_EXCLUDES(mutex_);
-  // True: a thread should be notified. One that is awake looks for more before it sleeps.
-  [[nodiscard]] bool enqueue(log::GroupId group) CAD_REQUIRES(mutex_);
+  // How many threads should be notified: 0 or 1. One that is awake looks for more before it sleeps.
+  [[nodiscard]] int enqueue(log::GroupId group) CAD_REQUIRES(mutex_);
+  // Some of those that are ready: a fair share, so that the lock is taken once for many groups.
+  [[nodiscard]] std::vector<log::GroupId> take_share() CAD_REQUIRES(mutex_);
 
-  Run run_;  // Constant once started.
+  Run run_;                      // Constant once started.
+  std::size_t threads_max_ = 1;  // The same.
   base::Mutex mutex_;
   base::CondVar changed_;
   std::map<log::GroupId, State> states_ CAD_GUARDED_BY(mutex_);

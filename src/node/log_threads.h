@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <span>
 #include <string_view>
 #include <thread>
 
@@ -31,7 +32,8 @@ class LogThreads final : public log::Runner {
 
   void wake_log() override { log_signal_.raise(); }
   void wake_writer() override { writer_signal_.raise(); }
-  void wake_applier(log::GroupId group) override { appliers_.wake(group); }
+  void wake_applier(log::GroupId group) override { appliers_.wake({&group, 1}); }
+  void wake_appliers(std::span<const log::GroupId> groups) override { appliers_.wake(groups); }
   // Logs the reason and aborts.
   [[noreturn]] void fail_stop(std::string_view reason) override;
 
