@@ -147,6 +147,15 @@ void add_idle(Report& report) {
        .note = fmt::format("1,000 groups {:.2f} ms/s, one {:.2f} ms/s", many * 1e3, one * 1e3)});
 }
 
+double run_echo(const LogEcho& server) {
+  return run_calls({.address = server.address(),
+                    .method = "/cadastre.bench.Log/Propose",
+                    .seconds = kRoundSeconds,
+                    .request = [](std::uint64_t /*number*/) {
+                      return std::string(kCommandBytes, 'x');
+                    }});
+}
+
 void add_etcd(Report& report) {
   if (!EtcdServer::is_installed()) {
     report.add_missing("puts of 100 bytes, 64 outstanding", "etcd", "etcd-server is not installed");
@@ -155,6 +164,7 @@ void add_etcd(Report& report) {
   report.add_version("etcd", EtcdServer::version());
   std::vector<double> etcd;
   std::vector<double> echo;
+  std::vector<double> bare;  // gRPC without a log.
   std::vector<double> inside;
   for (int round = 0; round < 3; ++round) {
     {
@@ -170,14 +180,10 @@ void add_etcd(Report& report) {
     {
       const ScratchDirectory directory("echo");
       LogUnderTest log(directory.path(), 1);
-      const LogEcho server(log.group(0));
-      echo.push_back(run_calls({.address = server.address(),
-                                .method = "/cadastre.bench.Log/Propose",
-                                .seconds = kRoundSeconds,
-                                .request = [](std::uint64_t /*number*/) {
-                                  return std::string(kCommandBytes, 'x');
-                                }}));
+      const LogEcho server(&log.group(0));
+      echo.push_back(run_echo(server));
     }
+    bare.push_back(run_echo(LogEcho(nullptr)));
     inside.push_back(run_load({.seconds = kRoundSeconds}).commands_per_second);
   }
   const Row row{.what = {},
@@ -189,6 +195,8 @@ void add_etcd(Report& report) {
   like_for_like.what = "behind gRPC (socket against socket), 64 outstanding";
   like_for_like.ours = median(echo);
   like_for_like.target = 4;
+  like_for_like.limit = median(bare);
+  like_for_like.note = fmt::format("gRPC without a log: {:.0f}", median(bare));
   like_for_like.spread = spread(echo);
   report.add(like_for_like);
   Row in_process = row;

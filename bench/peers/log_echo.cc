@@ -15,10 +15,11 @@ namespace {
 // One call: read, propose, answer.
 class Call final : public grpc::ServerGenericBidiReactor {
  public:
-  explicit Call(log::Group& group) : group_(group) { StartRead(&request_); }
+  explicit Call(log::Group* group) : group_(group) { StartRead(&request_); }
 
   void OnReadDone(bool ok) override {
     if (!ok) return Finish(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no request"));
+    if (group_ == nullptr) return answer(log::Applied{});
     grpc::Slice whole;
     if (!request_.DumpToSingleSlice(&whole).ok())
       return Finish(grpc::Status(grpc::StatusCode::INTERNAL, "no bytes"));
@@ -27,7 +28,7 @@ class Call final : public grpc::ServerGenericBidiReactor {
                       [this](const log::Answer& answer) {
                         this->answer(answer);
                       }}};
-    group_.propose(proposals, log::Class::kUser);
+    group_->propose(proposals, log::Class::kUser);
   }
   void OnDone() override { delete this; }
 
@@ -39,14 +40,14 @@ class Call final : public grpc::ServerGenericBidiReactor {
     StartWriteAndFinish(&response_, {}, grpc::Status::OK);
   }
 
-  log::Group& group_;
+  log::Group* group_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
 };
 
 class Service final : public grpc::CallbackGenericService {
  public:
-  explicit Service(log::Group& group) : group_(group) {}
+  explicit Service(log::Group* group) : group_(group) {}
 
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* /*context*/) override {
@@ -54,19 +55,19 @@ class Service final : public grpc::CallbackGenericService {
   }
 
  private:
-  log::Group& group_;
+  log::Group* group_;
 };
 
 }  // namespace
 
 struct LogEcho::Server {
-  explicit Server(log::Group& group) : service(group) {}
+  explicit Server(log::Group* group) : service(group) {}
 
   Service service;
   std::unique_ptr<grpc::Server> server;
 };
 
-LogEcho::LogEcho(log::Group& group) : server_(std::make_unique<Server>(group)) {
+LogEcho::LogEcho(log::Group* group) : server_(std::make_unique<Server>(group)) {
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);

@@ -1,5 +1,6 @@
 // LogEcho: our log behind a minimal gRPC server. A request's bytes are proposed as one command; the answer
-// goes out when it is applied, which is after it is synced.
+// goes out when it is applied, which is after it is synced. Without a group it goes out at once: what gRPC
+// itself takes on this machine, the bound of every server behind it.
 
 #pragma once
 
@@ -12,8 +13,8 @@ namespace cadastre::bench {
 
 class LogEcho {
  public:
-  // On a loopback port that the system picks. The group outlives it.
-  explicit LogEcho(log::Group& group);
+  // On a loopback port that the system picks. The group, if there is one, outlives it.
+  explicit LogEcho(log::Group* group);
   LogEcho(const LogEcho&) = delete;
   LogEcho& operator=(const LogEcho&) = delete;
   ~LogEcho();
