@@ -70,7 +70,7 @@ void LogNode::start() {
   if (lost_) return;
   ++counters_.starts;
   dying_ = false;
-  storage_ = std::make_unique<log::MemoryStorage>(
+  storage_ = std::make_unique<node::MemoryStorage>(
       disk_, log::NodeIdentity{kCluster, log::NodeId{options_.id.value()}});
   auto opened = log::Host::open({*storage_, *this, clock_, options_.settings});
   if (!opened) {

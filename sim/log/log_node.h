@@ -24,7 +24,7 @@
 
 #include "base/random.h"
 #include "log/host.h"
-#include "log/storage/memory_storage.h"
+#include "node/memory_log.h"
 #include "sim/checkers/digest_agreement.h"
 #include "sim/clock/node_clock.h"
 #include "sim/log/messages.h"
@@ -113,7 +113,7 @@ class LogNode final : public log::Runner, public FrameSink {
   const Options options_;
   base::SeededRandom random_;
   NodeClock clock_;
-  log::MemoryDisk disk_;
+  node::MemoryDisk disk_;
   std::map<log::GroupId, HostedGroup> groups_;
   Counters counters_;
   std::optional<std::chrono::nanoseconds> slow_sync_;
@@ -122,7 +122,7 @@ class LogNode final : public log::Runner, public FrameSink {
   bool lost_ = false;
 
   // Of the process that runs now.
-  std::unique_ptr<log::MemoryStorage> storage_;
+  std::unique_ptr<node::MemoryStorage> storage_;
   std::unique_ptr<log::Host> host_;
   bool dying_ = false;  // Its callbacks go nowhere.
   TaskId log_task_;
