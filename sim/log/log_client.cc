@@ -25,13 +25,11 @@ void LogClient::begin() {
 }
 
 void LogClient::think() {
-  if (stopped_) return;
   const auto pause = 1 + random_.below(static_cast<std::uint64_t>(options_.think_most.count()));
   scheduler_.after(options_.id, std::chrono::nanoseconds(pause), [this] { ask(); });
 }
 
 void LogClient::ask() {
-  if (stopped_) return;
   const NodeId node{1 + random_.below(options_.nodes)};
   if (options_.is_lost(node)) return think();
   LogRequest request;

@@ -44,8 +44,6 @@ class LogClient final : public FrameSink {
   ~LogClient() override;
 
   void begin();
-  void stop() noexcept { stopped_ = true; }
-  [[nodiscard]] bool waits() const noexcept { return waiting_.has_value(); }
   [[nodiscard]] std::uint64_t answered() const noexcept { return answered_; }
 
   void on_frame(const StreamId& stream, base::Bytes frame) override;
@@ -69,7 +67,6 @@ class LogClient final : public FrameSink {
   std::optional<Waiting> waiting_;
   TaskId timeout_;
   std::uint64_t answered_ = 0;
-  bool stopped_ = false;
 };
 
 }  // namespace cadastre::sim

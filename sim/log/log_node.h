@@ -6,7 +6,7 @@
 // crash() leaves what the disk model leaves, start() makes a new process of it.
 //
 // After each step it checks, and tells the world of:
-//   order            truncated <= durable <= applied <= min(committed, persisted) <= last
+//   order            truncated <= durable <= applied; committed and persisted <= last
 //   nothing unsynced what was answered or executed lies in the synced part of the disk
 //   agreement        an index has one digest, whatever crashed in between
 //   nothing lost     after a start, whatever was answered before is there

@@ -1,7 +1,6 @@
 #include "base/signal.h"
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -14,14 +13,6 @@ TEST(Signal, IsKeptForTheNextWait) {
   signal.raise();
   signal.raise();
   signal.wait();  // Returns: that is the test.
-}
-
-TEST(Signal, TwoRaisedBeforeAWaitCountAsOne) {
-  Signal signal;
-  signal.raise();
-  signal.raise();
-  signal.wait();
-  signal.wait_for(std::chrono::milliseconds(1));  // Ends by time, not by a second signal kept.
 }
 
 TEST(Signal, LosesNoWorkBetweenTwoThreads) {

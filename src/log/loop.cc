@@ -253,8 +253,7 @@ void Loop::propose_run(GroupLog& group, std::vector<Batch>& run, base::Elapsed n
     group.metrics.queue_ns.record(nanoseconds(now - batch.opened));
     group.metrics.batch_commands.record(commands);
     if (first) {
-      group.waiters.add({first->term, first->index + place++},
-                        {std::move(batch.waiters), bytes, batch.opened});
+      group.waiters.add({first->term, first->index + place++}, {std::move(batch.waiters), bytes});
       filling_notes_.commands += commands;
       continue;
     }

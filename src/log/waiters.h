@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/clock.h"
 #include "log/propose.h"
 #include "log/types.h"
 
@@ -20,8 +19,7 @@ namespace cadastre::log {
 // Those who wait for one entry, one for each of its commands.
 struct EntryWaiters {
   std::vector<Done> done;
-  std::size_t bytes = 0;   // Of the commands.
-  base::Elapsed opened{};  // When the batch's first command came.
+  std::size_t bytes = 0;  // Of the commands.
 };
 
 class Waiters {
