@@ -193,6 +193,10 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
   void verify() const override;
   [[nodiscard]] base::SlabStats slab_stats() const noexcept { return slab_.stats(); }
 
+  // Each run by tenant and id, followed by its shards by id. The visitors call nothing of the backend.
+  void visit_by_id(base::FunctionRef<void(const RunRecord&)> visit_run,
+                   base::FunctionRef<void(const ShardRecordView&)> visit_shard) const;
+
   // Of all tenants, by tenant and worker.
   [[nodiscard]] std::vector<CooldownDump> dump_cooldowns() const;
   void load_cooldown(const CooldownDump& cooldown);
@@ -270,9 +274,9 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
   // Passes an error on, unless it is one that records in memory can never cause.
   template <class E>
   [[nodiscard]] E checked(const E& error) const noexcept {
-    CAD_CHECK(!error.template is<InfraError>() ||
-                  options_.corrupt_records == CorruptRecords::kReport,
-              "records in memory are never corrupt");
+    CAD_CHECK(
+        !error.template is<InfraError>() || options_.corrupt_records == CorruptRecords::kReport,
+        "records in memory are never corrupt");
     return error;
   }
 

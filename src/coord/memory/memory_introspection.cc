@@ -55,6 +55,22 @@ void MemoryBackend::visit_shards(base::FunctionRef<void(const ShardRecordView&)>
   }
 }
 
+void MemoryBackend::visit_by_id(base::FunctionRef<void(const RunRecord&)> visit_run,
+                                base::FunctionRef<void(const ShardRecordView&)> visit_shard) const {
+  std::vector<Number> numbers;
+  for (const Run* run : runs_in_order()) {
+    visit_run(run->record());
+    numbers.clear();
+    run->visit([&](Number number) {
+      numbers.push_back(number);
+      return true;
+    });
+    std::ranges::sort(numbers, {}, [this](Number number) { return pool_[number].state.shard; });
+    for (const Number number : numbers)
+      visit_shard(view_of(number));
+  }
+}
+
 std::vector<ShardDump> MemoryBackend::dump_shards() const {
   std::vector<ShardDump> shards;
   for (const Run* run : runs_in_order()) {
