@@ -28,10 +28,8 @@ namespace {
 using Presence = ClaimWaiters::Presence;
 
 client::WireStatus stopping() {
-  return client::to_status(client::Refusal{client::StatusCode::kUnavailable,
-                                           "stopping",
-                                           "the server is stopping",
-                                           coord::RetryAdvice::kLater});
+  return client::to_status(client::Refusal{client::StatusCode::kUnavailable, "stopping",
+                                           "the server is stopping", coord::RetryAdvice::kLater});
 }
 
 client::WireStatus left() {
@@ -84,12 +82,12 @@ void ClaimStreams::give_back(const coord::Lease& lease) {
     op = coord::OpId::from_raw(parts_.random.next_u64());
   }
   const RunName run{lease.tenant(), lease.run()};
-  parts_.backend.release_shard(
-      parts_.stamper.stamp(lease.tenant()), lease.tenant(), lease, shard::CursorUpdate::initial(), op,
-      [this, run](const base::Result<coord::IdempotentOutcome<coord::Unit>, coord::ReleaseError>&
-                      released) {
-        if (released) wake(run);  // Else the deadline frees it.
-      });
+  parts_.backend.release_shard(parts_.stamper.stamp(lease.tenant()), lease.tenant(), lease,
+                               shard::CursorUpdate::initial(), op,
+                               [this, run](const base::Result<coord::IdempotentOutcome<coord::Unit>,
+                                                              coord::ReleaseError>& released) {
+                                 if (released) wake(run);  // Else the deadline frees it.
+                               });
 }
 
 void ClaimStreams::wake(const RunName& run) {
@@ -143,7 +141,9 @@ void ClaimStreams::claim(const ClaimWaiters::Attempt& attempt) {
   const coord::TenantId tenant = attempt.run.tenant;
   parts_.backend.claim_next_available(
       parts_.stamper.stamp(tenant), tenant, attempt.run.run, worker, out,
-      [this, attempt, kept = std::move(scratch)](const Claimed& claimed) { finish(attempt, claimed); });
+      [this, attempt, kept = std::move(scratch)](const Claimed& claimed) {
+        finish(attempt, claimed);
+      });
 }
 
 void ClaimStreams::finish(const ClaimWaiters::Attempt& attempt, const Claimed& claimed) {
@@ -170,7 +170,8 @@ void ClaimStreams::finish_granted(const ClaimWaiters::Attempt& attempt,
   bool deliver = false;
   {
     const base::MutexLock lock(mutex_);
-    deliver = waiters_.granted(attempt.waiter, granted.capacity.available_count) == Presence::kThere;
+    deliver =
+        waiters_.granted(attempt.waiter, granted.capacity.available_count) == Presence::kThere;
     sink = deliver ? streams_.at(attempt.waiter).sink : &take_sink(attempt.waiter);
   }
   if (deliver) {
@@ -196,13 +197,13 @@ void ClaimStreams::finish_failed(const ClaimWaiters::Attempt& attempt,
 
 void ClaimStreams::look_at_run(const ClaimWaiters::Attempt& attempt,
                                std::optional<coord::LogicalTime> earliest_deadline) {
-  parts_.backend.get_run(
-      attempt.run.tenant, attempt.run.run,
-      [this, attempt, earliest_deadline](const base::Result<coord::RunRecord, coord::GetRunError>& run) {
-        if (!run) return finish_failed(attempt, client::to_status(run.error()));
-        if (coord::is_terminal(run->status)) return finish_ended(attempt);
-        finish_none(attempt, earliest_deadline);
-      });
+  parts_.backend.get_run(attempt.run.tenant, attempt.run.run,
+                         [this, attempt, earliest_deadline](
+                             const base::Result<coord::RunRecord, coord::GetRunError>& run) {
+                           if (!run) return finish_failed(attempt, client::to_status(run.error()));
+                           if (coord::is_terminal(run->status)) return finish_ended(attempt);
+                           finish_none(attempt, earliest_deadline);
+                         });
 }
 
 void ClaimStreams::finish_ended(const ClaimWaiters::Attempt& attempt) {

@@ -115,8 +115,8 @@ class ClaimStreams {
 
   void claim(const ClaimWaiters::Attempt& attempt) CAD_EXCLUDES(mutex_);
   void finish(const ClaimWaiters::Attempt& attempt, const Claimed& claimed) CAD_EXCLUDES(mutex_);
-  void finish_granted(const ClaimWaiters::Attempt& attempt,
-                      const coord::AcquireResultView& granted) CAD_EXCLUDES(mutex_);
+  void finish_granted(const ClaimWaiters::Attempt& attempt, const coord::AcquireResultView& granted)
+      CAD_EXCLUDES(mutex_);
   void finish_failed(const ClaimWaiters::Attempt& attempt, const client::WireStatus& status)
       CAD_EXCLUDES(mutex_);
   // Nothing was free: is the run over, or is it worth waiting?
@@ -126,7 +126,8 @@ class ClaimStreams {
   void finish_none(const ClaimWaiters::Attempt& attempt,
                    std::optional<coord::LogicalTime> earliest_deadline) CAD_EXCLUDES(mutex_);
   // Who is to be told that it is over after an attempt that gave nothing, if anyone.
-  [[nodiscard]] std::optional<Ending> after_nothing(WaiterId waiter, ClaimWaiters::Presence presence)
+  [[nodiscard]] std::optional<Ending> after_nothing(WaiterId waiter,
+                                                    ClaimWaiters::Presence presence)
       CAD_REQUIRES(mutex_);
   // The sink of one who is forgotten.
   [[nodiscard]] ClaimSink& take_sink(WaiterId waiter) CAD_REQUIRES(mutex_);

@@ -216,8 +216,7 @@ void ClaimWaiters::forget(Waiters::iterator waiter, Lines::iterator line) {
   Line& members = line->second;
   if (waiter->second.state == State::kWaiting) members.waiting.erase(waiter->second.place);
   if (waiter->second.state == State::kThrottled) {
-    std::erase_if(alarms_,
-                  [&](const Alarm& alarm) { return alarm.throttled == waiter->first; });
+    std::erase_if(alarms_, [&](const Alarm& alarm) { return alarm.throttled == waiter->first; });
   }
   const auto tenant = of_tenant_.find(waiter->second.run.tenant);
   if (--tenant->second == 0) of_tenant_.erase(tenant);
@@ -230,8 +229,8 @@ void ClaimWaiters::forget(Waiters::iterator waiter, Lines::iterator line) {
 
 ClaimWaiters::Waiters::iterator ClaimWaiters::trying(WaiterId waiter) {
   const auto at = waiters_.find(waiter);
-  CAD_CHECK(at != waiters_.end() && (at->second.state == State::kTrying ||
-                                     at->second.state == State::kTryingLeft),
+  CAD_CHECK(at != waiters_.end() &&
+                (at->second.state == State::kTrying || at->second.state == State::kTryingLeft),
             "an attempt is answered once");
   return at;
 }

@@ -4,8 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/result.h"
 #include "cadastre/v1/coordination.pb.h"
+
+#include "base/result.h"
 #include "client/wire_error.h"
 #include "client/wire_request.h"
 #include "client/wire_values.h"
@@ -112,8 +113,8 @@ void CoordinationHandlers::register_shards(const Caller& caller,
   const auto asked = admit(caller, request, reply);
   if (!asked) return;
   reply.will_wake({asked->tenant, asked->run});
-  parts_.backend.register_shards(now_of(*asked), asked->tenant, asked->run, asked->shards, asked->op,
-                                 std::move(reply));
+  parts_.backend.register_shards(now_of(*asked), asked->tenant, asked->run, asked->shards,
+                                 asked->op, std::move(reply));
 }
 
 void CoordinationHandlers::get_run(const Caller& caller,
@@ -320,8 +321,8 @@ void CoordinationHandlers::release(const Caller& caller,
   const auto asked = admit(caller, request, reply);
   if (!asked) return;
   reply.will_wake({asked->tenant, asked->lease.run()});
-  parts_.backend.release_shard(now_of(*asked), asked->tenant, asked->lease, asked->cursor, asked->op,
-                               std::move(reply));
+  parts_.backend.release_shard(now_of(*asked), asked->tenant, asked->lease, asked->cursor,
+                               asked->op, std::move(reply));
 }
 
 void CoordinationHandlers::park(const Caller& caller,
@@ -361,7 +362,8 @@ void CoordinationHandlers::split_residual(const Caller& caller,
 
 base::Result<client::ClaimStreamArguments, WireStatus> CoordinationHandlers::open_claim_stream(
     const Caller& caller, const v1::ClaimStreamRequest& request) {
-  if (auto refused = refusal(caller, Admission::Entry::kEntered)) return base::fail(*std::move(refused));
+  if (auto refused = refusal(caller, Admission::Entry::kEntered))
+    return base::fail(*std::move(refused));
   return decode(caller, request);
 }
 

@@ -32,8 +32,8 @@ using Done = std::move_only_function<void(const client::WireStatus&)>;
 
 // What a call brings besides its message; borrowed for the method's call only.
 struct Caller {
-  std::string_view authorization;          // the header's value
-  std::optional<base::Instant> deadline;   // none: it waits for ever
+  std::string_view authorization;         // the header's value
+  std::optional<base::Instant> deadline;  // none: it waits for ever
 };
 
 struct HandlerParts {
@@ -50,7 +50,10 @@ class CoordinationHandlers {
  public:
   explicit CoordinationHandlers(const HandlerParts& parts) : parts_(parts) {}
 
-  void create_run(const Caller& caller, const v1::CreateRunRequest& request, v1::Run& answer, Done done);
+  void create_run(const Caller& caller,
+                  const v1::CreateRunRequest& request,
+                  v1::Run& answer,
+                  Done done);
   void register_shards(const Caller& caller,
                        const v1::RegisterShardsRequest& request,
                        v1::RegisterShardsResponse& answer,
@@ -64,7 +67,10 @@ class CoordinationHandlers {
                  const v1::ListRunsRequest& request,
                  v1::ListRunsResponse& answer,
                  Done done);
-  void get_shard(const Caller& caller, const v1::GetShardRequest& request, v1::Shard& answer, Done done);
+  void get_shard(const Caller& caller,
+                 const v1::GetShardRequest& request,
+                 v1::Shard& answer,
+                 Done done);
   void list_shards(const Caller& caller,
                    const v1::ListShardsRequest& request,
                    v1::ListShardsResponse& answer,
@@ -93,7 +99,10 @@ class CoordinationHandlers {
                              const v1::CollectTerminalRunsRequest& request,
                              v1::CollectTerminalRunsResponse& answer,
                              Done done);
-  void acquire(const Caller& caller, const v1::AcquireRequest& request, v1::Grant& answer, Done done);
+  void acquire(const Caller& caller,
+               const v1::AcquireRequest& request,
+               v1::Grant& answer,
+               Done done);
   void claim(const Caller& caller, const v1::ClaimRequest& request, v1::Grant& answer, Done done);
   void renew(const Caller& caller,
              const v1::RenewRequest& request,

@@ -38,7 +38,8 @@ base::Result<ListenAddress, StartError> parse_listen_address(std::string_view te
   }
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (host.empty() || digits.empty() || error != std::errc() || end != digits.data() + digits.size())
+  if (host.empty() || digits.empty() || error != std::errc() ||
+      end != digits.data() + digits.size())
     return bad_address(text);
   return ListenAddress{std::string(host), port};
 }
@@ -63,9 +64,9 @@ base::Result<void, StartError> may_listen(const ListenAddress& address,
                                           PlainPolicy policy) {
   if (is_loopback(address) || transport == Transport::kTls || policy == PlainPolicy::kAnywhere)
     return {};
-  return base::fail(
-      StartError::kNotLoopback,
-      fmt::format("{} is not loopback: give --tls-cert and --tls-key, or --insecure", to_text(address)));
+  return base::fail(StartError::kNotLoopback,
+                    fmt::format("{} is not loopback: give --tls-cert and --tls-key, or --insecure",
+                                to_text(address)));
 }
 
 }  // namespace cadastre::server

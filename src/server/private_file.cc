@@ -57,8 +57,7 @@ base::Result<std::string, PrivateFileError> read(const char* path,
   std::string content(bytes_max + 1, '\0');
   std::size_t filled = 0;
   while (filled < content.size()) {
-    const ssize_t got =
-        ::read(file.descriptor, content.data() + filled, content.size() - filled);
+    const ssize_t got = ::read(file.descriptor, content.data() + filled, content.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return unreadable(path, errno);
     if (got == 0) break;

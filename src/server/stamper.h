@@ -37,8 +37,8 @@ class Stamper {
 
   // Without any tenant: what alarms are set by. Never 0, which is no time.
   [[nodiscard]] coord::LogicalTime clock_now() const noexcept {
-    const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(
-        clock_.now().time_since_epoch());
+    const auto since_epoch =
+        std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now().time_since_epoch());
     return coord::LogicalTime::from_raw(
         static_cast<std::uint64_t>(std::max<std::int64_t>(since_epoch.count(), 1)));
   }

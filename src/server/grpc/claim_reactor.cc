@@ -85,8 +85,9 @@ class ClaimReactor final : public grpc::ServerWriteReactor<v1::Grant>, public Cl
       --grants_left_;
       if (cancelled_ || grants_left_ == 0) {
         parts_.streams.close(waiter_);
-        ending = cancelled_ ? client::WireStatus{client::StatusCode::kCancelled, "the caller left", {}}
-                            : client::WireStatus{};
+        ending = cancelled_
+                     ? client::WireStatus{client::StatusCode::kCancelled, "the caller left", {}}
+                     : client::WireStatus{};
       } else if (!parts_.streams.again(waiter_)) {
         ending = refused(ClaimStreams::OpenError::kStopping);
       }
@@ -125,7 +126,7 @@ class ClaimReactor final : public grpc::ServerWriteReactor<v1::Grant>, public Cl
   std::uint32_t grants_left_ CAD_GUARDED_BY(mutex_) = 0;
   bool writing_ CAD_GUARDED_BY(mutex_) = false;
   bool cancelled_ CAD_GUARDED_BY(mutex_) = false;
-  v1::Grant message_;                 // Untouched while it is written.
+  v1::Grant message_;                  // Untouched while it is written.
   std::optional<coord::Lease> lease_;  // The same.
 };
 

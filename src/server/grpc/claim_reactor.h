@@ -4,8 +4,9 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "base/result.h"
 #include "cadastre/v1/coordination.pb.h"
+
+#include "base/result.h"
 #include "client/wire_error.h"
 #include "client/wire_request.h"
 #include "server/coordination_handlers.h"

@@ -5,6 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "cadastre/v1/coordination.grpc.pb.h"
+
 #include "server/coordination_handlers.h"
 
 namespace cadastre::server {
@@ -15,11 +16,10 @@ class CoordinationService final : public v1::Coordination::CallbackService {
   explicit CoordinationService(const HandlerParts& parts) : parts_(parts), handlers_(parts_) {}
 
 // One method that answers once: gRPC's name, the messages, the handler.
-#define CAD_UNARY(Name, Request, Answer, handler)                                \
-  grpc::ServerUnaryReactor* Name(grpc::CallbackServerContext* context,           \
-                                 const v1::Request* request, v1::Answer* answer) \
-      override {                                                                 \
-    return unary(*context, *request, *answer, &CoordinationHandlers::handler);   \
+#define CAD_UNARY(Name, Request, Answer, handler)                                                  \
+  grpc::ServerUnaryReactor* Name(grpc::CallbackServerContext* context, const v1::Request* request, \
+                                 v1::Answer* answer) override {                                    \
+    return unary(*context, *request, *answer, &CoordinationHandlers::handler);                     \
   }
   CAD_UNARY(CreateRun, CreateRunRequest, Run, create_run)
   CAD_UNARY(RegisterShards, RegisterShardsRequest, RegisterShardsResponse, register_shards)

@@ -61,8 +61,8 @@ void set_bounds(grpc::ServerBuilder& builder) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<GrpcServer>, StartError> GrpcServer::start(
-    const GrpcOptions& options, const HandlerParts& parts) {
+base::Result<std::unique_ptr<GrpcServer>, StartError> GrpcServer::start(const GrpcOptions& options,
+                                                                        const HandlerParts& parts) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   auto running = std::make_unique<Running>(parts);
@@ -72,9 +72,10 @@ base::Result<std::unique_ptr<GrpcServer>, StartError> GrpcServer::start(
   builder.RegisterService(&running->service);
   running->server = builder.BuildAndStart();
   if (running->server == nullptr || running->port == 0) {
-    return base::fail(StartError::kCannotListen,
-                      fmt::format("cannot listen on {}{}", to_text(options.address),
-                                  options.tls ? ", or the TLS key and certificate do not fit" : ""));
+    return base::fail(
+        StartError::kCannotListen,
+        fmt::format("cannot listen on {}{}", to_text(options.address),
+                    options.tls ? ", or the TLS key and certificate do not fit" : ""));
   }
   std::unique_ptr<GrpcServer> server(new GrpcServer(std::move(running)));
   server->set_serving(false);
@@ -92,15 +93,16 @@ std::uint16_t GrpcServer::port() const noexcept {
 }
 
 void GrpcServer::set_serving(bool serving) {
-  if (auto* const health = running_->server->GetHealthCheckService()) health->SetServingStatus(serving);
+  if (auto* const health = running_->server->GetHealthCheckService())
+    health->SetServingStatus(serving);
 }
 
 void GrpcServer::stop(std::chrono::milliseconds patience) {
   set_serving(false);
   running_->parts.admission.stop();
   running_->parts.streams.stop();
-  running_->server->Shutdown(gpr_time_add(
-      gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(patience.count(), GPR_TIMESPAN)));
+  running_->server->Shutdown(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME),
+                                          gpr_time_from_millis(patience.count(), GPR_TIMESPAN)));
 }
 
 }  // namespace cadastre::server

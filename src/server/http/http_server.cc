@@ -38,7 +38,9 @@ void set_bounds(httplib::Server& server) {
     const int yes = 1;
     (void)::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   });
-  server.new_task_queue = [] { return new httplib::ThreadPool(kHttpThreads); };
+  server.new_task_queue = [] {
+    return new httplib::ThreadPool(kHttpThreads);
+  };
   server.set_payload_max_length(kHttpRequestBytesMax);
   server.set_read_timeout(kHttpTimeout);
   server.set_write_timeout(kHttpTimeout);

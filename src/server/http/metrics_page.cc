@@ -80,7 +80,10 @@ void add_count(MetricFamily& family, Labels labels, std::uint64_t value) {
 }
 
 // `unit` turns what was recorded into what is printed. Empty buckets at both ends are left out.
-void add_histogram(MetricFamily& family, Labels labels, const log::Histogram& histogram, double unit) {
+void add_histogram(MetricFamily& family,
+                   Labels labels,
+                   const log::Histogram& histogram,
+                   double unit) {
   const log::Histogram::Reading reading = histogram.read();
   ClientMetric metric;
   metric.label = std::move(labels);
@@ -100,10 +103,10 @@ void add_histogram(MetricFamily& family, Labels labels, const log::Histogram& hi
 }
 
 void add_operations(Page& page, const OperationMetrics& operations) {
-  MetricFamily counts{"cadastre_calls_total", "Calls answered, by method and status.",
-                      MetricType::Counter, {}};
-  MetricFamily times{"cadastre_call_seconds", "From a call's arrival to its answer.",
-                     MetricType::Histogram, {}};
+  MetricFamily counts{
+      "cadastre_calls_total", "Calls answered, by method and status.", MetricType::Counter, {}};
+  MetricFamily times{
+      "cadastre_call_seconds", "From a call's arrival to its answer.", MetricType::Histogram, {}};
   for (std::size_t method = 0; method < kMethodNames.size(); ++method) {
     const OperationMetrics::OfMethod& of = operations.methods()[method];
     const std::string name(kMethodNames[method]);
@@ -144,8 +147,8 @@ void add_group_log(Page& page, const log::GroupMetrics& group) {
   add_histogram(stages, {{"stage", "write"}}, group.write_ns, kNanosecond);
   add_histogram(stages, {{"stage", "apply"}}, group.apply_ns, kNanosecond);
   page.family(stages.name, stages.help, stages.type).metric = std::move(stages.metric);
-  add_histogram(page.family("log_batch_commands", "Commands of a batch.", MetricType::Histogram), {},
-                group.batch_commands, 1);
+  add_histogram(page.family("log_batch_commands", "Commands of a batch.", MetricType::Histogram),
+                {}, group.batch_commands, 1);
   MetricFamily& outcomes =
       page.family("log_outcome_total", "How commands ended.", MetricType::Counter);
   add_count(outcomes, {{"kind", "applied"}}, group.applied.load(std::memory_order_relaxed));
@@ -175,10 +178,11 @@ void add_node_log(Page& page, const log::NodeMetrics& node) {
   add_histogram(
       page.family("log_set_commands", "Commands of a synced write.", MetricType::Histogram), {},
       node.set_commands, 1);
-  add_count(page.family("log_late_syncs_total", "Syncs that took too long.", MetricType::Counter), {},
-            node.late_syncs.load(std::memory_order_relaxed));
-  add_count(page.family("log_truncations_total", "Times that the log was cut.", MetricType::Counter),
-            {}, node.truncations.load(std::memory_order_relaxed));
+  add_count(page.family("log_late_syncs_total", "Syncs that took too long.", MetricType::Counter),
+            {}, node.late_syncs.load(std::memory_order_relaxed));
+  add_count(
+      page.family("log_truncations_total", "Times that the log was cut.", MetricType::Counter), {},
+      node.truncations.load(std::memory_order_relaxed));
 }
 
 }  // namespace
