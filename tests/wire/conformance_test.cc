@@ -1,0 +1,107 @@
+// The suite (src/coord/conformance) through client, socket and server, on the replicated backend.
+//
+// Payload hashes and a run's op-log do not leave a server. Where a case looks at them, this home takes them
+// from the server's inside; everything else came over the wire.
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "base/function_ref.h"
+#include "base/result.h"
+#include "client/remote_coordination.h"
+#include "coord/backend.h"
+#include "coord/conformance/backend_factory_testing.h"
+#include "coord/conformance/suite_testing.h"
+#include "coord/errors.h"
+#include "coord/identity.h"
+#include "coord/memory/memory_backend.h"
+#include "coord/replicated/machine.h"
+#include "coord/replicated/settings.h"
+#include "coord/run_record.h"
+#include "coord/shard_record.h"
+#include "coord/sync_over_async.h"
+#include "tests/wire/wire_home.h"
+
+namespace cadastre::coord::conformance {
+namespace {
+
+class Inside final : public Introspection {
+ public:
+  explicit Inside(replicated::Machine& machine) : machine_(machine) {}
+
+  void visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const override {
+    machine_.read([&](const memory::MemoryBackend& records) { records.visit_shards(visit); });
+  }
+  [[nodiscard]] std::vector<ShardDump> dump_shards() const override {
+    return machine_.read(
+        [](const memory::MemoryBackend& records) { return records.dump_shards(); });
+  }
+  [[nodiscard]] std::vector<RunRecord> dump_runs() const override {
+    return machine_.read([](const memory::MemoryBackend& records) { return records.dump_runs(); });
+  }
+  void verify() const override { machine_.verify(); }
+
+ private:
+  replicated::Machine& machine_;
+};
+
+struct Parts {
+  explicit Parts(const replicated::Settings& settings) : home(settings) {}
+
+  wire::WireHome home;
+  Inside inside{home.coordination().machine()};
+  std::unique_ptr<client::RemoteCoordination> remote = home.connect();
+};
+
+class OverTheWire : private Parts, public SyncOverAsync {
+ public:
+  explicit OverTheWire(const replicated::Settings& settings)
+      : Parts(settings), SyncOverAsync(*remote) {}
+
+  [[nodiscard]] Result<RunRecord, GetRunError> get_run(const TenantId& tenant, RunId run) override {
+    auto told = SyncOverAsync::get_run(tenant, run);
+    if (!told) return told;
+    EXPECT_TRUE(told->op_log.empty());
+    for (const RunRecord& record : inside.dump_runs()) {
+      if (record.tenant == tenant && record.run == run) told->op_log = record.op_log;
+    }
+    return told;
+  }
+
+  [[nodiscard]] const Introspection& introspection() const { return inside; }
+  void plant(const ShardDump& shard) {
+    home.coordination().machine().read([&](memory::MemoryBackend& records) {
+      CAD_CHECK(records.load_shard(shard).has_value(), "there is room for a planted record");
+    });
+  }
+};
+
+BackendFactory wire_factory() {
+  return {"wire", [](const BackendOptions& options) {
+            replicated::Settings settings{
+                .shards_per_tenant_max = options.limits.per_tenant_max,
+                .shards_total_max = options.limits.total_max,
+                .claim_cooldown_interval = options.claim_cooldown_interval,
+                .children_max = options.children_max};
+            if (options.slab_capacity != 0) settings.record_bytes_max = options.slab_capacity;
+            auto backend = std::make_unique<OverTheWire>(settings);
+            BackendUnderTest opened;
+            opened.introspection = &backend->introspection();
+            opened.plant = [backend = backend.get()](const ShardDump& shard) {
+              backend->plant(shard);
+            };
+            opened.facade = std::move(backend);
+            return opened;
+          }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Wire, Conformance, testing::Values(wire_factory()), name_of);
+INSTANTIATE_TEST_SUITE_P(Wire, BoundedConformance, testing::Values(wire_factory()), name_of);
+INSTANTIATE_TEST_SUITE_P(Wire, PlantedConformance, testing::Values(wire_factory()), name_of);
+
+}  // namespace
+}  // namespace cadastre::coord::conformance
