@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <grpc/grpc.h>
+#include <grpc/support/log.h>
 #include <grpc/support/time.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
@@ -483,6 +484,8 @@ void GrpcClient::take_token(Result<std::string, StoreError> token) {
 
 Result<std::unique_ptr<GrpcStore>, EtcdConfigError> GrpcStore::open(const EtcdConfig& config,
                                                                     const base::Clock& clock) {
+  // What gRPC would print is in the errors of the calls.
+  gpr_set_log_function([](gpr_log_func_args*) {});
   CAD_TRY(validate(config));
   return std::unique_ptr<GrpcStore>(new GrpcStore(std::make_unique<GrpcClient>(config, clock)));
 }
