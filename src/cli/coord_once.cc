@@ -40,6 +40,7 @@
 #include "coord/shard_summary.h"
 #include "coord/states.h"
 #include "node/coordination.h"
+#include "node/etcd_settings.h"
 
 namespace cadastre::cli {
 namespace {
@@ -61,13 +62,28 @@ CommandError from_open(const base::Error<node::OpenError>& error) {
   return {"backend_unavailable", error.detail};
 }
 
+Result<node::EtcdSettings, CommandError> etcd_settings(const CoordArguments& arguments) {
+  node::EtcdSettings settings{.ca = arguments.etcd_ca,
+                              .certificate = arguments.etcd_cert,
+                              .key = arguments.etcd_key,
+                              .user_file = arguments.etcd_user_file};
+  if (arguments.etcd_owner_ttl) {
+    const std::uint64_t seconds =
+        CAD_TRY(parse_argument_u64(*arguments.etcd_owner_ttl, "--etcd-owner-ttl"));
+    // More is out of its range in any case.
+    settings.owner_ttl = std::chrono::seconds{std::min<std::uint64_t>(seconds, 1'000'000)};
+  }
+  return settings;
+}
+
 Result<std::unique_ptr<coord::CoordinationFacade>, CommandError> open_backend(
     const CoordArguments& arguments, const Context& context) {
   if (arguments.backend.empty()) {
     return base::fail(usage_error("which backend? name one, such as --backend memory"));
   }
   auto backend =
-      node::open_coordination(arguments.backend, {.hash_seed = context.random.next_u64()});
+      node::open_coordination(arguments.backend, {.hash_seed = context.random.next_u64()},
+                              CAD_TRY(etcd_settings(arguments)));
   if (!backend) return base::fail(from_open(backend.error()));
   return *std::move(backend);
 }

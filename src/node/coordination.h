@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/memory/memory_backend.h"
+#include "node/etcd_settings.h"
 
 namespace cadastre::node {
 
@@ -26,9 +27,12 @@ enum class OpenError : std::uint8_t {
 
 // `memory`: lives as long as this process. `local:DIR`: durable in that directory, which is made if it is not
 // there and belongs to this process until the facade is gone; any number of threads may call.
-// `etcd:HOST:PORT[/prefix]` and `HOST:PORT` are not in this build yet and say so.
+// `etcd:HOST:PORT[,HOST:PORT…][/prefix]`: on an etcd, which is asked when the first operation is; any number of
+// threads may call. `HOST:PORT` is not in this build yet and says so.
 [[nodiscard]] Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_coordination(
-    std::string_view backend, const coord::memory::MemoryOptions& memory);
+    std::string_view backend,
+    const coord::memory::MemoryOptions& memory,
+    const EtcdSettings& etcd = {});
 
 // A memory backend with its introspection, for the simulator.
 [[nodiscard]] std::unique_ptr<coord::memory::MemoryBackend> make_memory_coordination(

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "coord/etcd/grpc_limits.h"
+#include "coord/etcd/limits.h"
 
 namespace cadastre::coord::etcd {
 namespace {
@@ -66,9 +67,9 @@ Result<void, EtcdConfigError> validate_numbers(const EtcdConfig& config) {
   if (config.owner_lease_ttl.count() < 1 || config.owner_lease_ttl > kOwnerLeaseTtlMax)
     return fail(EtcdConfigError::kOwnerTtl,
                 fmt::format("the owners' lease is 1 to {} s", kOwnerLeaseTtlMax.count()));
-  if (config.txn_retries < 1 || config.txn_retries > kOptimisticRetriesMax)
+  if (config.txn_retries < 1 || config.txn_retries > kTxnRetriesMax)
     return fail(EtcdConfigError::kNumber,
-                fmt::format("a transaction is tried 1 to {} times", kOptimisticRetriesMax));
+                fmt::format("a transaction is tried 1 to {} times", kTxnRetriesMax));
   if (config.children_per_op < 1 || config.children_per_op > kChildrenPerOpMax)
     return fail(EtcdConfigError::kNumber,
                 fmt::format("a split has 1 to {} children", kChildrenPerOpMax));

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "coord/etcd/grpc_limits.h"
+#include "coord/etcd/limits.h"
 
 namespace cadastre::coord::etcd {
 namespace {
@@ -84,7 +85,7 @@ TEST(EtcdConfig, RefusesWhatIsOutOfItsRangeWithATypedError) {
 TEST(EtcdConfig, AcceptsTheEndsOfEveryRange) {
   EtcdConfig config;
   config.endpoints = {"http://a-1.example_x:1", "http://[::1]:65535/"};
-  config.txn_retries = kOptimisticRetriesMax;
+  config.txn_retries = kTxnRetriesMax;
   config.children_per_op = kChildrenPerOpMax;
   config.owner_lease_ttl = seconds{1};
   config.connect_timeout = kTimeoutMin;

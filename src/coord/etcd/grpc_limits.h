@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "coord/etcd/limits.h"
+
 namespace cadastre::coord::etcd {
 
 // Of the configuration (10.6).
@@ -16,15 +18,13 @@ inline constexpr std::size_t kCredentialBytesMax = 1024;
 inline constexpr std::chrono::milliseconds kTimeoutMin{10};
 inline constexpr std::chrono::milliseconds kTimeoutMax{60'000};
 inline constexpr std::chrono::seconds kOwnerLeaseTtlMax{3600};
-inline constexpr std::uint32_t kOptimisticRetriesMax = 64;
-inline constexpr std::size_t kChildrenPerOpMax = 39;
+inline constexpr std::size_t kChildrenPerOpMax = children_max_of(kTxnOpsDefault);
 
 // Of the traffic. A call beyond the first is refused as unavailable; an answer beyond the second is an error.
 inline constexpr std::uint64_t kCallsInFlightMax = 4096;
 inline constexpr int kAnswerBytesMax = 64 << 20;
 inline constexpr std::size_t kForeignTextBytesMax = 200;  // of what etcd says, in our errors
 
-static_assert(9 + 3 * kChildrenPerOpMax <= 128, "a split fits etcd's default --max-txn-ops (10.5)");
 static_assert(kTimeoutMax < kOwnerLeaseTtlMax, "one call is over long before an owner's lease");
 
 }  // namespace cadastre::coord::etcd
