@@ -22,6 +22,7 @@
 #include "cli/key_commands.h"
 #include "cli/log_commands.h"
 #include "cli/options.h"
+#include "cli/runs.h"
 #include "cli/shard_commands.h"
 #include "cli/version.h"
 
@@ -98,12 +99,14 @@ Result<void, CommandError> parse_and_run(
   HintArguments hint_arguments;
   ShardArguments shard_arguments;
   CoordArguments coord_arguments;
+  CoordArguments runs_arguments;
   BitmapArguments bitmap_arguments;
   LogArguments log_arguments;
   add_key_commands(app, key_arguments, chosen);
   add_hint_commands(app, hint_arguments, chosen);
   add_shard_commands(app, shard_arguments, chosen);
   add_coord_commands(app, coord_arguments, chosen);
+  add_runs_command(app, runs_arguments, chosen);
   add_bitmap_commands(app, bitmap_arguments, chosen);
   add_log_commands(app, log_arguments, chosen);
   try {

@@ -228,20 +228,21 @@ void add_work_commands(Adder& shards) {
       .expected(1);
 }
 
-void add_coord_options(CLI::App& coord, CoordArguments& arguments) {
-  coord.add_option("--backend", arguments.backend,
-                   "memory, local:DIR, etcd:HOST:PORT[/prefix] or HOST:PORT; memory forgets "
-                   "everything when the command ends and is for --batch");
-  CLI::Option* const by_name =
-      coord.add_option("--tenant", arguments.tenant, "the tenant's name; default if absent");
-  coord.add_option("--tenant-id", arguments.tenant_id, "its 32 bytes, in hexadecimal")
-      ->excludes(by_name);
-  coord.add_option("--now", arguments.now, "logical time; if absent, milliseconds since the epoch");
-  coord.add_option("--op-id", arguments.op_id,
-                   "names the request: repeat it with the same one; random if absent");
-}
-
 }  // namespace
+
+void add_coord_options(CLI::App& command, CoordArguments& arguments) {
+  command.add_option("--backend", arguments.backend,
+                     "memory, local:DIR, etcd:HOST:PORT[/prefix] or HOST:PORT; memory forgets "
+                     "everything when the command ends and is for --batch");
+  CLI::Option* const by_name =
+      command.add_option("--tenant", arguments.tenant, "the tenant's name; default if absent");
+  command.add_option("--tenant-id", arguments.tenant_id, "its 32 bytes, in hexadecimal")
+      ->excludes(by_name);
+  command.add_option("--now", arguments.now,
+                     "logical time; if absent, milliseconds since the epoch");
+  command.add_option("--op-id", arguments.op_id,
+                     "names the request: repeat it with the same one; random if absent");
+}
 
 void add_coord_commands(CLI::App& app, CoordArguments& arguments, Command& chosen) {
   CLI::App& coord = *app.add_subcommand(

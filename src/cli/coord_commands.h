@@ -43,7 +43,11 @@ struct CoordArguments {
   std::string token;
   std::string reason;
   std::vector<std::string> at;
+  bool watch = false;
 };
+
+// Backend, tenant, time and op id, as every command that speaks to a backend takes them.
+void add_coord_options(CLI::App& command, CoordArguments& arguments);
 
 // Adds the commands to `app`. Both borrowed objects outlive the parse and the chosen command.
 void add_coord_commands(CLI::App& app, CoordArguments& arguments, Command& chosen);
