@@ -1,4 +1,4 @@
-// BlobReader, BlobWriter: the fields of stored records, forward only. Internal to the codec.
+// BlobReader, BlobWriter: the fields of stored records, forward only. Internal to the codecs.
 
 #pragma once
 
@@ -23,6 +23,10 @@ namespace cadastre::coord {
 
 class BlobWriter {
  public:
+  BlobWriter() = default;
+  // Room for so many bytes without another allocation.
+  explicit BlobWriter(std::size_t bytes) { out_.reserve(bytes); }
+
   void raw(ByteView bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
   void u8(std::uint8_t value) { out_.push_back(std::byte{value}); }
   void u32(std::uint32_t value) { integer(value); }
@@ -120,6 +124,8 @@ class BlobReader {
     if (!CAD_TRY(presence())) return std::nullopt;
     return CAD_TRY(u64());
   }
+  // What has not been read yet.
+  [[nodiscard]] ByteView rest() const noexcept { return rest_; }
   [[nodiscard]] Result<void, DecodeError> end() const noexcept {
     if (!rest_.empty()) {
       return base::fail(DecodeError{.code = DecodeError::Code::kTrailingBytes,

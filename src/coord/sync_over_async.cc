@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "coord/async_backend.h"
 #include "coord/backend.h"
@@ -23,8 +24,40 @@
 
 namespace cadastre::coord {
 
+namespace {
+
+// One answer, from the thread that completes to the one that waits. It may be gone as soon as the waiter
+// has it, so it is notified under the lock.
+template <class T, class E>
+class Handover {
+ public:
+  void put(Result<T, E> answer) CAD_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    answer_.emplace(std::move(answer));
+    there_.notify_one();
+  }
+  [[nodiscard]] Result<T, E> take() CAD_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    while (!answer_)
+      there_.wait(mutex_);
+    return *std::move(answer_);
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar there_;
+  std::optional<Result<T, E>> answer_ CAD_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
 template <class T, class E, class Start>
 Result<T, E> SyncOverAsync::wait(const Start& start) {
+  if (!progress_) {
+    Handover<T, E> handover;
+    start(Completion<T, E>([&handover](Result<T, E> result) { handover.put(std::move(result)); }));
+    return handover.take();
+  }
   std::optional<Result<T, E>> answer;
   start(Completion<T, E>([&answer](Result<T, E> result) { answer.emplace(std::move(result)); }));
   while (!answer)

@@ -1,8 +1,9 @@
 // SyncOverAsync: the synchronous interface over an asynchronous backend.
 //
-// Each call starts the operation and makes the backend progress, by the function given, until the
-// completion has run. The function returns false if nothing is left to do, which is our own mistake
-// while an operation runs. Borrows the backend. One thread.
+// Each call starts the operation and returns when its completion has run. Where the backend has threads of
+// its own, the caller sleeps meanwhile: any number of threads may call. Where it has none, the caller makes
+// it progress by the function given, which returns false if nothing is left to do, our own mistake while
+// an operation runs: one thread. Borrows the backend.
 
 #pragma once
 
@@ -36,6 +37,8 @@ class SyncOverAsync : public CoordinationFacade {
  public:
   using Progress = std::move_only_function<bool()>;
 
+  // For a backend that completes operations on other threads than its callers'.
+  explicit SyncOverAsync(AsyncCoordinationFacade& backend CAD_LIFETIMEBOUND) : backend_(&backend) {}
   SyncOverAsync(AsyncCoordinationFacade& backend CAD_LIFETIMEBOUND, Progress progress)
       : backend_(&backend), progress_(std::move(progress)) {}
 
@@ -137,7 +140,7 @@ class SyncOverAsync : public CoordinationFacade {
   [[nodiscard]] Result<T, E> wait(const Start& start);
 
   AsyncCoordinationFacade* backend_;
-  Progress progress_;
+  Progress progress_;  // Empty: the caller sleeps.
 };
 
 }  // namespace cadastre::coord

@@ -1,5 +1,7 @@
 #include "coord/memory/cooldown_table.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -24,7 +26,7 @@ void CooldownTable::record(WorkerId worker, LogicalTime now, std::uint64_t inter
     at->claimed_at = now;
     return;
   }
-  if (entries_.size() == entries_.capacity()) {
+  if (std::has_single_bit(entries_.size())) {
     std::erase_if(entries_, [&](const Entry& entry) {
       return saturating_add(entry.claimed_at, interval) <= now;
     });

@@ -52,11 +52,13 @@ std::uint32_t slab_strings(const MemoryOptions& options) noexcept {
   return static_cast<std::uint32_t>(std::min(by_bytes, 2 * kStringsPerShard * shards));
 }
 
-// Corrupt records are a durable backend's trouble; here they would be our own mistake.
-template <class E>
-E never_infra(const E& error) noexcept {
-  CAD_CHECK(!error.template is<InfraError>(), "records in memory are never corrupt");
-  return error;
+std::uint64_t block_bytes(std::optional<ByteView> string) noexcept {
+  if (!string) return 0;
+  return base::RoundPow2::round_up(static_cast<std::uint32_t>(string->size())).value_or(kU32Max);
+}
+
+std::uint64_t block_bytes(const CursorUpdate& cursor) noexcept {
+  return block_bytes(cursor.last_key()) + block_bytes(cursor.token());
 }
 
 }  // namespace
@@ -118,6 +120,30 @@ ShardCounts MemoryBackend::counts(const Tenant& tenant) const noexcept {
   return {tenant.shards, shards_.size()};
 }
 
+Result<void, base::SlabFull> MemoryBackend::check_budget(std::uint64_t freed) const noexcept {
+  const std::uint64_t live = slab_.stats().live_bytes - freed;
+  const std::uint64_t max = options_.record_bytes_max;
+  if (max == 0 || live <= max) return {};
+  return base::fail(base::SlabFull{.requested = live, .available = max});
+}
+
+Result<void, base::SlabFull> MemoryBackend::check_budget(std::uint64_t before,
+                                                         std::uint64_t after) const noexcept {
+  const std::uint64_t others = slab_.stats().live_bytes - before;
+  const std::uint64_t max = options_.record_bytes_max;
+  if (max == 0 || after <= before || others + after <= max) return {};
+  return base::fail(base::SlabFull{.requested = others + after, .available = max});
+}
+
+void MemoryBackend::change_settings(const MemorySettings& settings) noexcept {
+  CAD_CHECK(settings.limits.per_tenant_max > 0, "a tenant may have a shard");
+  CAD_CHECK(settings.limits.total_max > 0, "a registry may have a shard");
+  options_.limits = settings.limits;
+  options_.claim_cooldown_interval = settings.claim_cooldown_interval;
+  options_.children_max = settings.children_max;
+  options_.record_bytes_max = settings.record_bytes_max;
+}
+
 void MemoryBackend::install(Number number, const ShardChange& change, const IndexedState& before) {
   Record& record = pool_[number];
   apply_to_state(change, record.state);
@@ -131,6 +157,9 @@ Result<Outcome, ResourceExhausted> MemoryBackend::carry_out(Number number,
   Record& record = pool_[number];
   const IndexedState before = IndexedState::of(record);
   if (decision->cursor) {
+    const auto fits = check_budget(block_bytes(record.cursor.view(slab_)),
+                                   block_bytes(*decision->cursor));
+    if (!fits) return base::fail(ResourceExhausted{fits.error()});
     const auto stored = record.cursor.update(slab_, *decision->cursor);
     if (!stored) return base::fail(ResourceExhausted{stored.error()});
   }
@@ -194,7 +223,7 @@ Result<IdempotentOutcome<Unit>, CheckpointError> MemoryBackend::checkpoint(
   const auto number = find_shard(tenant, lease.shard_key());
   if (!number) return base::fail(CheckpointError(ShardNotFound{lease.shard_key()}));
   const auto decision = decide_checkpoint(view_of(*number), {now, tenant, lease}, cursor, op);
-  if (!decision) return base::fail(CheckpointError(never_infra(decision.error())));
+  if (!decision) return base::fail(CheckpointError(checked(decision.error())));
   return IdempotentOutcome<Unit>(CAD_TRY(carry_out(*number, *decision)), {});
 }
 
@@ -206,7 +235,7 @@ Result<IdempotentOutcome<Unit>, CompleteError> MemoryBackend::complete(LogicalTi
   const auto number = find_shard(tenant, lease.shard_key());
   if (!number) return base::fail(CompleteError(ShardNotFound{lease.shard_key()}));
   const auto decision = decide_complete(view_of(*number), {now, tenant, lease}, cursor, op);
-  if (!decision) return base::fail(CompleteError(never_infra(decision.error())));
+  if (!decision) return base::fail(CompleteError(checked(decision.error())));
   return IdempotentOutcome<Unit>(CAD_TRY(carry_out(*number, *decision)), {});
 }
 
@@ -219,7 +248,7 @@ Result<IdempotentOutcome<Unit>, ReleaseError> MemoryBackend::release_shard(
   const auto number = find_shard(tenant, lease.shard_key());
   if (!number) return base::fail(ReleaseError(ShardNotFound{lease.shard_key()}));
   const auto decision = decide_release(view_of(*number), {now, tenant, lease}, cursor, op);
-  if (!decision) return base::fail(ReleaseError(never_infra(decision.error())));
+  if (!decision) return base::fail(ReleaseError(checked(decision.error())));
   return IdempotentOutcome<Unit>(CAD_TRY(carry_out(*number, *decision)), {});
 }
 
@@ -228,7 +257,7 @@ Result<IdempotentOutcome<Unit>, ParkError> MemoryBackend::park_shard(
   const auto number = find_shard(tenant, lease.shard_key());
   if (!number) return base::fail(ParkError(ShardNotFound{lease.shard_key()}));
   const auto decision = decide_park(pool_[*number].state, {now, tenant, lease}, reason, op);
-  if (!decision) return base::fail(ParkError(never_infra(decision.error())));
+  if (!decision) return base::fail(ParkError(checked(decision.error())));
   const auto outcome = carry_out(*number, *decision);
   CAD_CHECK(outcome.has_value(), "parking stores no bytes");
   return IdempotentOutcome<Unit>(*outcome, {});

@@ -21,6 +21,7 @@
 
 #include "base/attributes.h"
 #include "base/byte_slab.h"
+#include "base/check.h"
 #include "base/function_ref.h"
 #include "base/result.h"
 #include "coord/backend.h"
@@ -49,12 +50,39 @@
 
 namespace cadastre::coord::memory {
 
+// What a record that contradicts itself means.
+enum class CorruptRecords : std::uint8_t {
+  kAbort,   // Our own mistake: nobody else writes to this memory.
+  kReport,  // A durable backend's trouble: the records came from a disk.
+};
+
 struct MemoryOptions {
   ShardLimits limits = {};
   std::uint64_t claim_cooldown_interval = 0;  // 0: none
   std::uint64_t slab_capacity = 0;            // 0: by the limits; at most 2^32 - 1
   std::size_t children_max = kMaxSplitChildren;
   std::uint64_t hash_seed = 0;  // random in production; decides nothing that a caller sees
+  // What the blocks of all strings may take together; 0: whatever the slab holds. Unlike the slab's
+  // layout this sum is a function of the records alone.
+  std::uint64_t record_bytes_max = 0;
+  CorruptRecords corrupt_records = CorruptRecords::kAbort;
+};
+
+// What decides answers and can be changed while records exist.
+struct MemorySettings {
+  ShardLimits limits = {};
+  std::uint64_t claim_cooldown_interval = 0;
+  std::size_t children_max = kMaxSplitChildren;
+  std::uint64_t record_bytes_max = 0;
+};
+
+// When a worker of a tenant last claimed.
+struct CooldownDump {
+  TenantId tenant;
+  WorkerId worker;
+  LogicalTime claimed_at;
+
+  friend bool operator==(const CooldownDump&, const CooldownDump&) = default;
 };
 
 class MemoryBackend final : public CoordinationFacade, public Introspection {
@@ -165,6 +193,25 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
   void verify() const override;
   [[nodiscard]] base::SlabStats slab_stats() const noexcept { return slab_.stats(); }
 
+  // Each run by tenant and id, followed by its shards by id. The visitors call nothing of the backend.
+  void visit_by_id(base::FunctionRef<void(const RunRecord&)> visit_run,
+                   base::FunctionRef<void(const ShardRecordView&)> visit_shard) const;
+
+  // Of all tenants, by tenant and worker.
+  [[nodiscard]] std::vector<CooldownDump> dump_cooldowns() const;
+  void load_cooldown(const CooldownDump& cooldown);
+
+  // Tenants that have, or had, a run: above `after`, ascending, at most `limit`.
+  [[nodiscard]] std::vector<TenantId> list_tenants(const std::optional<TenantId>& after,
+                                                   std::size_t limit) const;
+  [[nodiscard]] bool has_tenant(const TenantId& tenant) const noexcept {
+    return find_tenant(tenant) != nullptr;
+  }
+  // When the tenant's first terminal run ended, of those that are still there.
+  [[nodiscard]] std::optional<LogicalTime> oldest_completion(const TenantId& tenant) const noexcept;
+
+  void change_settings(const MemorySettings& settings) noexcept;
+
   // Puts records back as they were dumped; a run before its shards. The records hold their
   // invariants, and none of them is there yet.
   void load_run(const RunRecord& record);
@@ -219,8 +266,21 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
   // Aborts unless the run and its shards hold their invariants; how many strings these have.
   [[nodiscard]] std::size_t verify_run(const Run& run) const;
 
-  // Constant after construction.
-  const MemoryOptions options_;
+  // Whether the blocks of all strings fit the settings, `freed` bytes of them about to go.
+  [[nodiscard]] Result<void, base::SlabFull> check_budget(std::uint64_t freed) const noexcept;
+  // The same before anything is stored, for a change from `before` bytes of blocks to `after`.
+  [[nodiscard]] Result<void, base::SlabFull> check_budget(std::uint64_t before,
+                                                          std::uint64_t after) const noexcept;
+  // Passes an error on, unless it is one that records in memory can never cause.
+  template <class E>
+  [[nodiscard]] E checked(const E& error) const noexcept {
+    CAD_CHECK(
+        !error.template is<InfraError>() || options_.corrupt_records == CorruptRecords::kReport,
+        "records in memory are never corrupt");
+    return error;
+  }
+
+  MemoryOptions options_;
 
   base::ByteSlab slab_;
   RecordPool pool_;

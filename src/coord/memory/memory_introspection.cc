@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/byte_slab.h"
@@ -51,6 +52,22 @@ void MemoryBackend::visit_shards(base::FunctionRef<void(const ShardRecordView&)>
       visit(view_of(number));
       return true;
     });
+  }
+}
+
+void MemoryBackend::visit_by_id(base::FunctionRef<void(const RunRecord&)> visit_run,
+                                base::FunctionRef<void(const ShardRecordView&)> visit_shard) const {
+  std::vector<Number> numbers;
+  for (const Run* run : runs_in_order()) {
+    visit_run(run->record());
+    numbers.clear();
+    run->visit([&](Number number) {
+      numbers.push_back(number);
+      return true;
+    });
+    std::ranges::sort(numbers, {}, [this](Number number) { return pool_[number].state.shard; });
+    for (const Number number : numbers)
+      visit_shard(view_of(number));
   }
 }
 
@@ -106,6 +123,30 @@ void MemoryBackend::verify() const {
   }
   CAD_CHECK(total == shards_.size(), "all shards are counted");
   CAD_CHECK(strings == slab_.stats().live_count, "every string belongs to a record");
+}
+
+std::vector<TenantId> MemoryBackend::list_tenants(const std::optional<TenantId>& after,
+                                                  std::size_t limit) const {
+  std::vector<TenantId> tenants;
+  for (const auto& [id, tenant] : tenants_) {
+    if (!after || *after < id) tenants.push_back(id);
+  }
+  std::ranges::sort(tenants);
+  tenants.resize(std::min(tenants.size(), limit));
+  return tenants;
+}
+
+std::vector<CooldownDump> MemoryBackend::dump_cooldowns() const {
+  std::vector<CooldownDump> cooldowns;
+  for (const TenantId& id : list_tenants(std::nullopt, tenants_.size())) {
+    for (const CooldownTable::Entry& entry : find_tenant(id)->cooldowns.entries())
+      cooldowns.push_back({id, entry.worker, entry.claimed_at});
+  }
+  return cooldowns;
+}
+
+void MemoryBackend::load_cooldown(const CooldownDump& cooldown) {
+  tenant_for(cooldown.tenant).cooldowns.load({cooldown.worker, cooldown.claimed_at});
 }
 
 void MemoryBackend::load_run(const RunRecord& record) {

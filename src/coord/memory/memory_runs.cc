@@ -74,6 +74,9 @@ Result<IdempotentOutcome<std::vector<ShardId>>, RegisterShardsError> MemoryBacke
         staging.add(root_of(found->record(), shard.shard), shard.spec, shard.cursor);
     if (!staged) return base::fail(RegisterShardsError(RegistrationExhausted{"shard_slab"}));
   }
+  if (!check_budget(0)) {
+    return base::fail(RegisterShardsError(RegistrationExhausted{"shard_slab"}));
+  }
   shards_.reserve(shards.size());
   found->reserve(shards.size());
   for (const Number number : staging.commit()) {
@@ -200,13 +203,21 @@ Result<IdempotentOutcome<FenceEpoch>, UnparkError> MemoryBackend::unpark_shard(
   if (!number) return base::fail(UnparkError(ShardNotFound{key}));
   const Record& record = pool_[*number];
   const auto decision = decide_unpark(record.state, record.run->record().status, {now, tenant, op});
-  if (!decision) {
-    CAD_CHECK(!decision.error().is<InfraError>(), "records in memory are never corrupt");
-    return base::fail(UnparkError(decision.error()));
-  }
+  if (!decision) return base::fail(UnparkError(checked(decision.error())));
   const auto outcome = carry_out(*number, *decision);
   CAD_CHECK(outcome.has_value(), "unparking stores no bytes");
   return IdempotentOutcome<FenceEpoch>(*outcome, record.state.fence);
+}
+
+std::optional<LogicalTime> MemoryBackend::oldest_completion(const TenantId& tenant) const noexcept {
+  const Tenant* const found = find_tenant(tenant);
+  if (found == nullptr) return std::nullopt;
+  std::optional<LogicalTime> oldest;
+  for (const auto& [id, run] : found->runs) {
+    const auto completed = run->record().completed_at;
+    if (completed && (!oldest || *completed < *oldest)) oldest = completed;
+  }
+  return oldest;
 }
 
 void MemoryBackend::forget_run(Tenant& tenant, RunId run) {

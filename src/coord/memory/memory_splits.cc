@@ -2,6 +2,7 @@
 // cannot.
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <span>
@@ -75,10 +76,15 @@ class ParentBytes {
   shard::PooledIdList spawned_;
 };
 
-template <class E>
-SplitError in_memory(const E& error) noexcept {
-  CAD_CHECK(!error.template is<InfraError>(), "records in memory are never corrupt");
-  return error;
+// What the blocks take that a split gives back: the parent's old list, and its old spec if that changes.
+std::uint64_t freed_bytes(const ShardRecordView& parent, const ShardChange& change) noexcept {
+  const auto block = [](ByteView string) -> std::uint64_t {
+    return base::RoundPow2::round_up(static_cast<std::uint32_t>(string.size())).value_or(0);
+  };
+  std::uint64_t bytes = block(parent.spawned.packed());
+  if (change.spec)
+    bytes += block(parent.spec.start()) + block(parent.spec.end()) + block(parent.spec.metadata());
+  return bytes;
 }
 
 std::unexpected<SplitError> exhausted(const base::SlabFull& slab) noexcept {
@@ -126,7 +132,7 @@ Result<IdempotentOutcome<SplitReplaceResult>, SplitReplaceError> MemoryBackend::
   const FindStart find_start{this, &owner, lease.run()};
   auto decision = decide_split_replace(view_of(*number), {now, tenant, lease}, plan, op,
                                        surroundings(owner, find_start));
-  if (!decision) return base::fail(in_memory(decision.error()));
+  if (!decision) return base::fail(SplitError(checked(decision.error())));
   if (decision->outcome == Outcome::kReplayed) {
     return IdempotentOutcome<SplitReplaceResult>::replayed(decision->result);
   }
@@ -142,6 +148,8 @@ Result<IdempotentOutcome<SplitReplaceResult>, SplitReplaceError> MemoryBackend::
     const auto staged = staging.add(derived_from(record.state, ids[i]), child.spec, child.cursor);
     if (!staged) return exhausted(staged.error());
   }
+  const auto fits = check_budget(freed_bytes(view_of(*number), decision->parent));
+  if (!fits) return exhausted(fits.error());
   shards_.reserve(ids.size());
   record.run->reserve(ids.size());
   parent.install(decision->parent, record);
@@ -161,7 +169,7 @@ Result<IdempotentOutcome<SplitResidualResult>, SplitResidualError> MemoryBackend
   const FindStart find_start{this, &owner, lease.run()};
   const auto decision = decide_split_residual(view_of(*number), {now, tenant, lease}, plan, op,
                                               surroundings(owner, find_start));
-  if (!decision) return base::fail(in_memory(decision.error()));
+  if (!decision) return base::fail(SplitError(checked(decision.error())));
   if (decision->outcome == Outcome::kReplayed) {
     return IdempotentOutcome<SplitResidualResult>::replayed(decision->result);
   }
@@ -175,6 +183,8 @@ Result<IdempotentOutcome<SplitResidualResult>, SplitResidualError> MemoryBackend
   const auto staged =
       staging.add(derived_from(record.state, id), plan.residual(), CursorUpdate::initial());
   if (!staged) return exhausted(staged.error());
+  const auto fits = check_budget(freed_bytes(view_of(*number), decision->parent));
+  if (!fits) return exhausted(fits.error());
   shards_.reserve(1);
   record.run->reserve(1);
   parent.install(decision->parent, record);

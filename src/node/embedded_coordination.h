@@ -1,0 +1,116 @@
+// EmbeddedCoordination: durable coordination in one directory and one process: the replicated backend on a
+// log of its own.
+//
+//   auto coordination = CAD_TRY(EmbeddedCoordination::open({.directory = "data"}, clock, logger));
+//   coordination->async().checkpoint(…);               // from any thread; completions on the log's
+//   const auto facade = coordination->blocking();      // a facade that waits, for as many threads as call
+//
+//   DIR/LOCK             held by this process
+//   DIR/log/             the log, group kCoordinationGroup
+//   DIR/coord/snapshot   the newest snapshot (coord/replicated/snapshot_codec.h)
+//
+// Threads: the log's, and one that writes snapshots. Everything here is safe from any thread, but stop().
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/attributes.h"
+#include "base/clock.h"
+#include "base/directory_lock.h"
+#include "base/logger.h"
+#include "base/result.h"
+#include "coord/async_backend.h"
+#include "coord/backend.h"
+#include "coord/errors.h"
+#include "coord/identity.h"
+#include "coord/replicated/machine.h"
+#include "coord/replicated/replicated_backend.h"
+#include "coord/replicated/settings.h"
+#include "coord/replicated/snapshot_store.h"
+#include "log/group.h"
+#include "log/types.h"
+#include "node/background_thread.h"
+#include "node/local_log.h"
+
+namespace cadastre::node {
+
+inline constexpr log::GroupId kCoordinationGroup{1};
+
+enum class EmbeddedError : std::uint8_t {
+  kCannotOpen,  // The operating system refuses: `detail` has its reason.
+  kLocked,      // Another process has the directory: `detail` names it.
+  kForeign,  // The directory holds something else, which stays as it is: choose another directory.
+  kNewer,    // Written by a newer release: start that one.
+  kDamaged,  // Synced bytes are missing or changed: `detail` says where. Restore a backup.
+};
+
+struct EmbeddedOptions {
+  std::filesystem::path directory;  // Made if it is not there.
+  // Written when the state is created. Whatever is there already keeps its own: configure() changes them.
+  coord::replicated::Settings settings = {};
+  std::uint64_t hash_seed = 0;  // Random in production; decides nothing that a caller sees.
+};
+
+class EmbeddedCoordination {
+ public:
+  // Recovers: the newest snapshot, the log above it; verifies every record. Clock and logger outlive it.
+  [[nodiscard]] static base::Result<std::unique_ptr<EmbeddedCoordination>, EmbeddedError> open(
+      const EmbeddedOptions& options, const base::Clock& clock, const base::Logger& logger);
+  EmbeddedCoordination(const EmbeddedCoordination&) = delete;
+  EmbeddedCoordination& operator=(const EmbeddedCoordination&) = delete;
+  ~EmbeddedCoordination() { (void)stop(std::chrono::seconds(10)); }
+
+  [[nodiscard]] coord::AsyncCoordinationFacade& async() noexcept CAD_LIFETIMEBOUND {
+    return *backend_;
+  }
+  // A facade that waits. It does not outlive this object; sessions of one thread need one of their own.
+  [[nodiscard]] std::unique_ptr<coord::CoordinationFacade> blocking() CAD_LIFETIMEBOUND;
+
+  // The largest `now` applied for the tenant; a server that stamps time for its clients never goes below.
+  [[nodiscard]] coord::LogicalTime largest_now(const coord::TenantId& tenant) const {
+    return machine_->largest_now(tenant);
+  }
+  [[nodiscard]] coord::replicated::Settings settings() const { return machine_->settings(); }
+  // Waits. The settings are valid.
+  [[nodiscard]] base::Result<void, coord::InfraError> configure(
+      const coord::replicated::Settings& settings);
+
+  // Forgets the runs that ended more than `retention` ticks before their tenant's largest `now`; 0: none. How many.
+  // For a background thread, now and then: waits for the log, and asks of it nothing if there is nothing to do.
+  [[nodiscard]] base::Result<std::size_t, coord::InfraError> collect_runs(std::uint64_t retention);
+
+  [[nodiscard]] coord::replicated::Machine& machine() noexcept CAD_LIFETIMEBOUND {
+    return *machine_;
+  }
+  [[nodiscard]] log::Group& group() noexcept CAD_LIFETIMEBOUND { return *group_; }
+
+  // Refuses new operations, finishes those under way, and writes a snapshot if the next start would have much
+  // to replay. False: something was still under way, and whoever waited for it is told so.
+  bool stop(std::chrono::milliseconds patience);
+
+ private:
+  EmbeddedCoordination() = default;
+
+  [[nodiscard]] base::Result<void, EmbeddedError> open_machine(const EmbeddedOptions& options,
+                                                               const base::Logger& logger);
+  [[nodiscard]] base::Result<void, EmbeddedError> open_log(const EmbeddedOptions& options,
+                                                           const base::Clock& clock,
+                                                           const base::Logger& logger);
+
+  std::optional<base::DirectoryLock> lock_;
+  std::unique_ptr<coord::replicated::PosixSnapshotFiles> files_;
+  std::unique_ptr<coord::replicated::SnapshotStore> store_;
+  std::unique_ptr<BackgroundThread> background_;
+  std::unique_ptr<coord::replicated::Machine> machine_;
+  std::unique_ptr<LocalLog> log_;
+  log::Group* group_ = nullptr;
+  std::unique_ptr<coord::replicated::ReplicatedBackend> backend_;
+};
+
+}  // namespace cadastre::node
