@@ -13,5 +13,5 @@ add_library(coord_durable_peers STATIC peers/etcd_talk.cc peers/postgres_connect
   peers/postgres_queue_load.cc peers/postgres_server.cc)
 target_include_directories(coord_durable_peers PUBLIC "${CMAKE_SOURCE_DIR}")
 target_link_libraries(coord_durable_peers PUBLIC grpc_peers PkgConfig::LIBPQ fmt::fmt
-  PRIVATE cadastre_proto_etcd_messages PkgConfig::GRPC)
+  PRIVATE cadastre_proto_etcd_messages)
 cadastre_warnings(coord_durable_peers)

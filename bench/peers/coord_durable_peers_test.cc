@@ -220,6 +220,7 @@ TEST_F(Etcd, ConversationsComeToTheirEnds) {
   GuardedPuts puts(calls().make_record("shard", 32), 64);
   talk(calls(), puts, 3);
   EXPECT_EQ(calls().value_of("shard").size(), 64U);
+  EXPECT_EQ(calls().largest_value_bytes("shar"), 64U);
   LockPairs locks("locks", 2, calls().grant_lease(60));
   talk(calls(), locks, 5);
   LeasedLockPairs leased("leased", 2);

@@ -1,21 +1,17 @@
 #include "bench/peers/etcd_talk.h"
 
-#include <chrono>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/grpcpp.h>
 
 #include "etcd/rpc.pb.h"
 
 #include "base/check.h"
-#include "base/signal.h"
 
 namespace cadastre::bench {
 namespace {
@@ -59,40 +55,6 @@ UnaryCall revoke_call(std::int64_t lease) {
 
 }  // namespace
 
-struct EtcdCalls::Stub {
-  explicit Stub(std::shared_ptr<grpc::Channel> channel) : stub(std::move(channel)) {}
-  grpc::GenericStub stub;
-};
-
-EtcdCalls::EtcdCalls(const std::string& address) {
-  auto channel = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
-  CAD_CHECK(channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(30)),
-            "etcd is there");
-  stub_ = std::make_unique<Stub>(std::move(channel));
-}
-EtcdCalls::~EtcdCalls() = default;
-
-std::string EtcdCalls::call(const UnaryCall& call) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
-  context.set_wait_for_ready(true);
-  const grpc::Slice slice(call.request);
-  const grpc::ByteBuffer request(&slice, 1);
-  grpc::ByteBuffer response;
-  grpc::Status status;
-  base::Signal answered;
-  stub_->stub.UnaryCall(&context, std::string(call.method), {}, &request, &response,
-                        [&](const grpc::Status& said) {
-                          status = said;
-                          answered.raise();
-                        });
-  answered.wait();
-  CAD_CHECK(status.ok(), status.error_message().c_str());
-  grpc::Slice whole;
-  CAD_CHECK(response.DumpToSingleSlice(&whole).ok(), "an answer has bytes");
-  return {reinterpret_cast<const char*>(whole.begin()), whole.size()};
-}
-
 std::int64_t EtcdCalls::grant_lease(std::int64_t seconds) {
   return parsed<pb::LeaseGrantResponse>(call(grant_call(seconds))).id();
 }
@@ -123,6 +85,19 @@ std::string EtcdCalls::value_of(const std::string& key) {
   request.set_key(key);
   const auto response = parsed<pb::RangeResponse>(call({kRange, request.SerializeAsString()}));
   return response.kvs().empty() ? std::string() : response.kvs(0).value();
+}
+
+std::size_t EtcdCalls::largest_value_bytes(const std::string& head) {
+  pb::RangeRequest request;
+  request.set_key(head);
+  std::string end = head;
+  ++end.back();  // The first key without this head; the last byte is no 0xff.
+  request.set_range_end(end);
+  const auto response = parsed<pb::RangeResponse>(call({kRange, request.SerializeAsString()}));
+  std::size_t largest = 0;
+  for (const pb::KeyValue& one : response.kvs())
+    largest = std::max(largest, one.value().size());
+  return largest;
 }
 
 UnaryCall guarded_put(const EtcdRecord& record, std::string_view value) {

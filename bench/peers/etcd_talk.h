@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -25,13 +24,9 @@ struct EtcdRecord {
 // Waits for each answer. Calls that fail end the process.
 class EtcdCalls {
  public:
-  explicit EtcdCalls(const std::string& address);
-  EtcdCalls(const EtcdCalls&) = delete;
-  EtcdCalls& operator=(const EtcdCalls&) = delete;
-  ~EtcdCalls();
+  explicit EtcdCalls(const std::string& address) : calls_(address) {}
 
-  // The answer's bytes.
-  [[nodiscard]] std::string call(const UnaryCall& call);
+  [[nodiscard]] std::string call(const UnaryCall& call) { return calls_.call(call); }
 
   [[nodiscard]] std::int64_t grant_lease(std::int64_t seconds);
   void revoke_lease(std::int64_t lease);
@@ -39,10 +34,11 @@ class EtcdCalls {
   [[nodiscard]] EtcdRecord make_record(std::string_view name, std::size_t record_bytes);
   // Empty: there is no such key.
   [[nodiscard]] std::string value_of(const std::string& key);
+  // Of all keys with this head.
+  [[nodiscard]] std::size_t largest_value_bytes(const std::string& head);
 
  private:
-  struct Stub;
-  std::unique_ptr<Stub> stub_;
+  GrpcCalls calls_;
 };
 
 // The guard of a checkpoint: the record's revision, and that the owner's key is there, with this value and this

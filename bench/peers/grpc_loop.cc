@@ -13,10 +13,20 @@
 #include <grpcpp/grpcpp.h>
 
 #include "base/check.h"
+#include "base/signal.h"
 #include "bench/closed_loop.h"
 
 namespace cadastre::bench {
 namespace {
+
+constexpr std::chrono::seconds kConnectMax{30};
+constexpr std::chrono::seconds kAnswerMax{30};
+
+std::string bytes_of(const grpc::ByteBuffer& buffer) {
+  grpc::Slice whole;
+  CAD_CHECK(buffer.DumpToSingleSlice(&whole).ok(), "an answer has bytes");
+  return {reinterpret_cast<const char*>(whole.begin()), whole.size()};
+}
 
 class Caller {
  public:
@@ -41,10 +51,7 @@ class Caller {
 
   void answered(const grpc::Status& status) {
     CAD_CHECK(status.ok(), status.error_message().c_str());
-    grpc::Slice whole;
-    CAD_CHECK(response_.DumpToSingleSlice(&whole).ok(), "an answer has bytes");
-    if (!talk_.answered({reinterpret_cast<const char*>(whole.begin()), whole.size()}))
-      return call();
+    if (!talk_.answered(bytes_of(response_))) return call();
     std::exchange(done_, nullptr)();
   }
 
@@ -64,8 +71,7 @@ std::vector<std::shared_ptr<grpc::Channel>> connect(const std::string& address,
     arguments.SetInt("bench.connection", static_cast<int>(i));  // Else they share one.
     channels.push_back(
         grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
-    CAD_CHECK(channels.back()->WaitForConnected(std::chrono::system_clock::now() +
-                                                std::chrono::seconds(30)),
+    CAD_CHECK(channels.back()->WaitForConnected(std::chrono::system_clock::now() + kConnectMax),
               "the server is there");
   }
   return channels;
@@ -85,6 +91,33 @@ class SameCall final : public Conversation {
 };
 
 }  // namespace
+
+struct GrpcCalls::Stub {
+  explicit Stub(std::shared_ptr<grpc::Channel> channel) : stub(std::move(channel)) {}
+  grpc::GenericStub stub;
+};
+
+GrpcCalls::GrpcCalls(const std::string& address)
+    : stub_(std::make_unique<Stub>(connect(address, 1).front())) {}
+GrpcCalls::~GrpcCalls() = default;
+
+std::string GrpcCalls::call(const UnaryCall& call) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kAnswerMax);
+  const grpc::Slice slice(call.request);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  base::Signal answered;
+  stub_->stub.UnaryCall(&context, std::string(call.method), {}, &request, &response,
+                        [&](const grpc::Status& said) {
+                          status = said;
+                          answered.raise();
+                        });
+  answered.wait();
+  CAD_CHECK(status.ok(), status.error_message().c_str());
+  return bytes_of(response);
+}
 
 double run_conversations(const TalkPlan& plan) {
   const auto channels = connect(plan.address, plan.connections);

@@ -1,4 +1,4 @@
-// Closed loops of unary gRPC calls with raw bytes, the same for every server they are pointed at.
+// Unary gRPC calls with raw bytes, one by one and in closed loops, the same for every server they are pointed at.
 //
 // A conversation is what one caller says, call after call, and what it makes of the answers: an operation that
 // is measured may take several calls. A call that fails ends the process.
@@ -18,6 +18,23 @@ namespace cadastre::bench {
 struct UnaryCall {
   std::string_view method;  // "/package.Service/Method"; outlives the call
   std::string request;      // as it goes on the wire
+};
+
+// One call after the other, each waited for.
+class GrpcCalls {
+ public:
+  // The server may still be starting.
+  explicit GrpcCalls(const std::string& address);
+  GrpcCalls(const GrpcCalls&) = delete;
+  GrpcCalls& operator=(const GrpcCalls&) = delete;
+  ~GrpcCalls();
+
+  // The answer's bytes.
+  [[nodiscard]] std::string call(const UnaryCall& call);
+
+ private:
+  struct Stub;
+  std::unique_ptr<Stub> stub_;
 };
 
 // Used by one call at a time, on any thread.
