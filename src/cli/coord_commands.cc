@@ -11,6 +11,7 @@
 #include "cli/command_choice.h"
 #include "cli/command_error.h"
 #include "cli/coord_once.h"
+#include "cli/remote_access.h"
 
 namespace cadastre::cli {
 namespace {
@@ -242,6 +243,7 @@ void add_coord_options(CLI::App& command, CoordArguments& arguments) {
                      "logical time; if absent, milliseconds since the epoch");
   command.add_option("--op-id", arguments.op_id,
                      "names the request: repeat it with the same one; random if absent");
+  add_access_options(command, arguments.access);
 }
 
 void add_coord_commands(CLI::App& app, CoordArguments& arguments, Command& chosen) {

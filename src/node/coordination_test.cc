@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "client/remote_coordination.h"
+#include "node/remote_access.h"
+
 namespace cadastre::node {
 namespace {
 
@@ -10,14 +13,31 @@ TEST(OpenCoordination, OpensTheMemoryBackend) {
 }
 
 TEST(OpenCoordination, SaysWhatItCannotOpen) {
-  for (const char* name : {"etcd:127.0.0.1:2379", "127.0.0.1:7000"}) {
+  const auto etcd = open_coordination("etcd:127.0.0.1:2379", {});
+  ASSERT_FALSE(etcd.has_value());
+  EXPECT_EQ(etcd.error().code, OpenError::kBackendUnavailable);
+  for (const char* name : {"disk", "host:", "host:0", ":7000"}) {
     const auto opened = open_coordination(name, {});
     ASSERT_FALSE(opened.has_value()) << name;
-    EXPECT_EQ(opened.error().code, OpenError::kBackendUnavailable) << name;
+    EXPECT_EQ(opened.error().code, OpenError::kUnknownBackend) << name;
   }
-  const auto opened = open_coordination("disk", {});
+}
+
+TEST(OpenCoordination, OpensAServerWithoutAskingIt) {
+  EXPECT_TRUE(open_coordination("127.0.0.1:7000", {}).has_value());
+}
+
+// A token is worth as much as the tenant's records.
+TEST(OpenCoordination, SendsNoTokenInClearToAnotherMachine) {
+  const RemoteAccess with_token{.token = "secret"};
+  EXPECT_TRUE(open_coordination("127.0.0.1:7000", {}, with_token).has_value());
+  const auto opened = open_coordination("10.0.0.1:7000", {}, with_token);
   ASSERT_FALSE(opened.has_value());
-  EXPECT_EQ(opened.error().code, OpenError::kUnknownBackend);
+  EXPECT_EQ(opened.error().code, OpenError::kBadAccess);
+  const RemoteAccess under_tls{.token = "secret", .tls = client::TlsOptions{}};
+  EXPECT_TRUE(open_coordination("10.0.0.1:7000", {}, under_tls).has_value());
+  const RemoteAccess half{.tls = client::TlsOptions{.certificate = "pem"}};
+  EXPECT_FALSE(open_coordination("10.0.0.1:7000", {}, half).has_value());
 }
 
 }  // namespace
