@@ -450,6 +450,26 @@ def wire_request():
     }
 
 
+def etcd_answer():
+    """Messages of etcd as the wire has them: a tag, a length, the bytes."""
+    part = lambda field, content: bytes([field << 3 | 2, len(content)]) + content
+    count = lambda field, value: bytes([field << 3, value])
+    pair = lambda key: part(2, part(1, key) + count(3, 5) + count(4, 1) + part(5, b"v"))
+    header = part(1, count(3, 9))
+    keys = lambda *names: header + b"".join(map(pair, names)) + count(4, len(names))
+    answered = lambda message: part(3, part(1, message))
+    put = part(3, part(2, b""))
+    return {
+        "a_range": b"\1" + keys(b"a", b"b"),
+        "out_of_order": b"\1" + keys(b"b", b"a"),
+        "beyond_the_limit": b"\3" + keys(b"a", b"b"),
+        "one_key": b"\5" + keys(b"a"),
+        "a_transaction_that_wrote": b"\0" + header + count(2, 1) + put + answered(keys(b"a")),
+        "a_transaction_that_lost": b"\0" + header + answered(keys(b"a")) + answered(keys()),
+        "an_answer_of_another_kind": b"\0" + header + put + put,
+    }
+
+
 def targets(vectors, coordination, bitmaps):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
@@ -476,6 +496,7 @@ def targets(vectors, coordination, bitmaps):
         "log_records": log_records(),
         "log_checkpoint": log_checkpoint(),
         "wire_request": wire_request(),
+        "etcd_answer": etcd_answer(),
     }
 
 

@@ -18,7 +18,7 @@ import time
 
 import grpc
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SECONDS_MAX = 60
 PR_SET_PDEATHSIG = 1
 

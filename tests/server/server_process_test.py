@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`cadastre serve` as a process: what survives a kill, how it stops, whom it refuses, what it hands out.
 
-  tests/server_process_test.py CADASTRE [TEST...]
+  tests/server/server_process_test.py CADASTRE [TEST...]
 """
 
 import json
