@@ -27,6 +27,12 @@ struct CoordArguments {
   std::optional<std::string> tenant_id;
   std::optional<std::string> now;
   std::optional<std::string> op_id;
+  // Of an etcd: files, and seconds.
+  std::string etcd_ca;
+  std::string etcd_cert;
+  std::string etcd_key;
+  std::string etcd_user_file;
+  std::optional<std::string> etcd_owner_ttl;
 
   std::string run;
   std::string shard;

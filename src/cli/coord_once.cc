@@ -41,6 +41,7 @@
 #include "coord/shard_summary.h"
 #include "coord/states.h"
 #include "node/coordination.h"
+#include "node/etcd_settings.h"
 #include "node/remote_access.h"
 
 namespace cadastre::cli {
@@ -64,14 +65,29 @@ CommandError from_open(const base::Error<node::OpenError>& error) {
   return {"backend_unavailable", error.detail};
 }
 
+Result<node::EtcdSettings, CommandError> etcd_settings(const CoordArguments& arguments) {
+  node::EtcdSettings settings{.ca = arguments.etcd_ca,
+                              .certificate = arguments.etcd_cert,
+                              .key = arguments.etcd_key,
+                              .user_file = arguments.etcd_user_file};
+  if (arguments.etcd_owner_ttl) {
+    const std::uint64_t seconds =
+        CAD_TRY(parse_argument_u64(*arguments.etcd_owner_ttl, "--etcd-owner-ttl"));
+    // More is out of its range in any case.
+    settings.owner_ttl = std::chrono::seconds{std::min<std::uint64_t>(seconds, 1'000'000)};
+  }
+  return settings;
+}
+
 Result<std::unique_ptr<coord::CoordinationFacade>, CommandError> open_backend(
     const CoordArguments& arguments, const Context& context) {
   if (arguments.backend.empty()) {
     return base::fail(usage_error("which backend? name one, such as --backend memory"));
   }
   const node::RemoteAccess access = CAD_TRY(read_access(arguments.access));
-  auto backend =
-      node::open_coordination(arguments.backend, {.hash_seed = context.random.next_u64()}, access);
+  const node::EtcdSettings etcd = CAD_TRY(etcd_settings(arguments));
+  auto backend = node::open_coordination(arguments.backend,
+                                         {.hash_seed = context.random.next_u64()}, access, etcd);
   if (!backend) return base::fail(from_open(backend.error()));
   return *std::move(backend);
 }

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/memory/memory_backend.h"
+#include "node/etcd_settings.h"
 #include "node/remote_access.h"
 
 namespace cadastre::node {
@@ -29,11 +30,13 @@ enum class OpenError : std::uint8_t {
 // `memory`: lives as long as this process. `local:DIR`: durable in that directory, which is made if it is not
 // there and belongs to this process until the facade is gone; any number of threads may call.
 // `HOST:PORT`: a server, which the first call connects to and which is shown `access`; any number of threads
-// may call. `etcd:HOST:PORT[/prefix]` is not in this build yet and says so.
+// may call. `etcd:HOST:PORT[,HOST:PORT…][/prefix]`: on an etcd, which is asked when the first operation is; any
+// number of threads may call.
 [[nodiscard]] Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_coordination(
     std::string_view backend,
     const coord::memory::MemoryOptions& memory,
-    const RemoteAccess& access = {});
+    const RemoteAccess& access = {},
+    const EtcdSettings& etcd = {});
 
 // A memory backend with its introspection, for the simulator.
 [[nodiscard]] std::unique_ptr<coord::memory::MemoryBackend> make_memory_coordination(
