@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "etcd/rpc.pb.h"
+
 #include "base/bytes.h"
 #include "base/check.h"
 #include "coord/etcd/grpc_messages.h"
 #include "coord/etcd/store.h"
-#include "etcd/rpc.pb.h"
 #include "fuzz/target.h"
 
 namespace cadastre::fuzz {
@@ -24,7 +25,9 @@ constexpr std::byte kLimited{2};
 constexpr std::byte kOneKey{4};
 
 etcd::Range chosen_range(std::byte choice) {
-  const auto has = [choice](std::byte bit) { return (choice & bit) != std::byte{0}; };
+  const auto has = [choice](std::byte bit) {
+    return (choice & bit) != std::byte{0};
+  };
   return {.key = "a", .end = has(kOneKey) ? "" : "c", .limit = has(kLimited) ? 1 : 0};
 }
 

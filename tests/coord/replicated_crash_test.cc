@@ -148,6 +148,7 @@ class Telling {
 
   // The machine ends and comes up with what the policy leaves.
   void crash(const CrashPolicy& policy) {
+    if (node_.started()) durable_ = node_.machine().durable();
     node_.end();
     disk_.system().materialise(policy);
   }
@@ -155,6 +156,7 @@ class Telling {
   // What is there is what was answered, or one step more.
   void start_again() {
     ASSERT_TRUE(node_.start()) << node_.error();
+    ASSERT_GE(node_.machine().durable().index, durable_.index) << "the log may have been cut to it";
     const Everything there = everything_of(node_.machine());
     if (there == everything_of(*model_)) return;
     ASSERT_LT(next_, story_.steps().size()) << "something is there that nobody asked for";
@@ -203,6 +205,7 @@ class Telling {
       std::make_unique<memory::MemoryBackend>(memory::MemoryOptions{});
   std::size_t next_ = 0;  // Of the steps; those before are answered.
   bool took_effect_ = false;
+  log::Position durable_;  // What the machine said before it crashed.
 };
 
 struct NamedPolicy {
