@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/remote_access.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class App;
@@ -21,6 +22,7 @@ namespace cadastre::cli {
 struct CoordArguments {
   // Of all commands.
   std::string backend;
+  AccessArguments access;
   std::optional<std::string> tenant;
   std::optional<std::string> tenant_id;
   std::optional<std::string> now;

@@ -32,6 +32,7 @@
 #include "cli/limits.h"
 #include "cli/manifest_file.h"
 #include "cli/options.h"
+#include "cli/remote_access.h"
 #include "coord/backend.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
@@ -41,6 +42,7 @@
 #include "coord/states.h"
 #include "node/coordination.h"
 #include "node/etcd_settings.h"
+#include "node/remote_access.h"
 
 namespace cadastre::cli {
 namespace {
@@ -58,6 +60,7 @@ CommandError from_open(const base::Error<node::OpenError>& error) {
     case node::OpenError::kForeign: return {"foreign_directory", error.detail};
     case node::OpenError::kNewer: return {"newer_format", error.detail};
     case node::OpenError::kDamaged: return {"damaged", error.detail};
+    case node::OpenError::kBadAccess: return usage_error(error.detail);
   }
   return {"backend_unavailable", error.detail};
 }
@@ -81,9 +84,10 @@ Result<std::unique_ptr<coord::CoordinationFacade>, CommandError> open_backend(
   if (arguments.backend.empty()) {
     return base::fail(usage_error("which backend? name one, such as --backend memory"));
   }
-  auto backend =
-      node::open_coordination(arguments.backend, {.hash_seed = context.random.next_u64()},
-                              CAD_TRY(etcd_settings(arguments)));
+  const node::RemoteAccess access = CAD_TRY(read_access(arguments.access));
+  const node::EtcdSettings etcd = CAD_TRY(etcd_settings(arguments));
+  auto backend = node::open_coordination(arguments.backend,
+                                         {.hash_seed = context.random.next_u64()}, access, etcd);
   if (!backend) return base::fail(from_open(backend.error()));
   return *std::move(backend);
 }

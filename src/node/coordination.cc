@@ -2,18 +2,21 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/result.h"
+#include "client/address.h"
 #include "coord/backend.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/sync_over_async.h"
 #include "node/embedded_coordination.h"
 #include "node/etcd_coordination.h"
 #include "node/etcd_settings.h"
+#include "node/remote_access.h"
 
 namespace cadastre::node {
 namespace {
@@ -110,15 +113,17 @@ Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_etcd(
 Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_coordination(
     std::string_view backend,
     const coord::memory::MemoryOptions& memory,
+    const RemoteAccess& access,
     const EtcdSettings& etcd) {
   if (backend == "memory") return make_memory_coordination(memory);
   if (backend.starts_with(kLocal)) {
     return open_local(backend.substr(kLocal.size()), memory.hash_seed);
   }
   if (backend.starts_with(kEtcd)) return open_etcd(backend.substr(kEtcd.size()), etcd);
-  if (backend.find(':') != std::string_view::npos) {
-    return base::fail(OpenError::kBackendUnavailable,
-                      "this build has the backends memory, local:DIR and etcd:HOST:PORT only");
+  if (client::is_address(backend)) {
+    auto remote = open_remote(std::string(backend), access);
+    if (!remote) return base::fail(OpenError::kBadAccess, remote.error().detail);
+    return *std::move(remote);
   }
   return base::fail(OpenError::kUnknownBackend,
                     "a backend is memory, local:DIR, etcd:HOST:PORT[/prefix] or HOST:PORT");

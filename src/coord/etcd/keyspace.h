@@ -52,7 +52,9 @@ class Keyspace {
   // Spaces around the prefix do not count.
   [[nodiscard]] static Result<Keyspace, PrefixError> make(std::string_view prefix);
 
-  [[nodiscard]] const std::string& prefix() const noexcept CAD_LIFETIMEBOUND { return prefix_; }
+  [[nodiscard]] std::string_view prefix() const noexcept CAD_LIFETIMEBOUND {
+    return prefix_.empty() ? std::string_view("/") : std::string_view(prefix_);
+  }
 
   [[nodiscard]] std::string tenants() const;  // …/tenants/
   [[nodiscard]] std::string tenant(const TenantId& tenant) const;
