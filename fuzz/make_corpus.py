@@ -481,6 +481,69 @@ def log_checkpoint():
     }
 
 
+def field(number, value):
+    """One field of a protobuf message: a number as a varint, bytes with their length."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def wire_request():
+    """The request's number, then its message: a good one of each shape and a few that are refused."""
+    tenant, now, run = field(1, bytes(32)), field(2, 5), field(3, 7)
+    lease = b"".join(field(n, n + 1) for n in range(1, 6))
+    spec = lambda start, end: field(1, start) + field(2, end) + field(3, b"meta")
+    cursor = field(1, b"k") + field(2, b"t")
+    row = lambda number, at: field(1, number) + field(2, spec(*at)) + field(3, cursor)
+    child = lambda at: field(1, spec(*at)) + field(2, cursor)
+    halves = ((b"a", b"m"), (b"m", b"z"))
+    head = tenant + now + run
+    leased = tenant + now + field(3, lease)
+    return {
+        "create": b"\x00" + head + field(4, field(1, 1) + field(2, 100) + field(3, 5)),
+        "create_without_semantics": b"\x00" + head + field(4, field(2, 100)),
+        "register": b"\x01" + head + b"".join(field(4, row(i, at)) for i, at in enumerate(halves)) + field(5, 9),
+        "progress": b"\x03" + head,
+        "runs": b"\x05" + tenant + field(2, 3) + field(3, 10),
+        "shards": b"\x07" + head + field(4, 1) + field(5, 1) + field(6, 1) + field(7, 2) + field(8, 3),
+        "shards_of_no_status": b"\x07" + head + field(4, 9),
+        "end": b"\x08" + head + field(4, 9),
+        "acquire": b"\x0b" + head + field(4, 8) + field(5, 3),
+        "stream": b"\x0d" + tenant + field(2, 7) + field(3, 3) + field(4, 1025),
+        "renew": b"\x0e" + leased,
+        "renew_many": b"\x0f" + tenant + now + field(3, lease) + field(3, lease + field(6, bytes(32))),
+        "checkpoint": b"\x10" + leased + field(4, cursor) + field(5, 9),
+        "checkpoint_of_an_empty_key": b"\x10" + leased + field(4, field(1, b"")) + field(5, 9),
+        "checkpoint_of_a_token": b"\x10" + leased + field(4, field(2, b"t")) + field(5, 9),
+        "park": b"\x11" + leased + field(4, 3) + field(5, 9),
+        "replace": b"\x12" + leased + b"".join(field(4, child(at)) for at in halves) + field(5, 9),
+        "residual": b"\x13" + leased + field(4, spec(*halves[0])) + field(5, spec(*halves[1])) + field(6, 9),
+        "a_short_tenant": b"\x02" + field(1, bytes(31)) + field(2, 7),
+    }
+
+
+def etcd_answer():
+    """Messages of etcd as the wire has them: a tag, a length, the bytes."""
+    part = lambda field, content: bytes([field << 3 | 2, len(content)]) + content
+    count = lambda field, value: bytes([field << 3, value])
+    pair = lambda key: part(2, part(1, key) + count(3, 5) + count(4, 1) + part(5, b"v"))
+    header = part(1, count(3, 9))
+    keys = lambda *names: header + b"".join(map(pair, names)) + count(4, len(names))
+    answered = lambda message: part(3, part(1, message))
+    put = part(3, part(2, b""))
+    return {
+        "a_range": b"\1" + keys(b"a", b"b"),
+        "out_of_order": b"\1" + keys(b"b", b"a"),
+        "beyond_the_limit": b"\3" + keys(b"a", b"b"),
+        "one_key": b"\5" + keys(b"a"),
+        "a_transaction_that_wrote": b"\0" + header + count(2, 1) + put + answered(keys(b"a")),
+        "a_transaction_that_lost": b"\0" + header + answered(keys(b"a")) + answered(keys()),
+        "an_answer_of_another_kind": b"\0" + header + put + put,
+    }
+
+
 def targets(vectors, coordination, bitmaps):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
@@ -509,6 +572,8 @@ def targets(vectors, coordination, bitmaps):
         "log_body": log_body(),
         "log_records": log_records(),
         "log_checkpoint": log_checkpoint(),
+        "wire_request": wire_request(),
+        "etcd_answer": etcd_answer(),
     }
 
 

@@ -23,35 +23,30 @@ struct CheckedSection {
   void (*check)(const Section& section);
 };
 
-constexpr std::array<CheckedSection, 31> kSections = {{
-    {"1", check_anchors},           {"2", check_canonical_bytes},    {"3", check_derived_ids},
-    {"3b", check_replay_probe},     {"4", check_payload_hashes},     {"4b", check_hash_relations},
-    {"5a", check_records},          {"5b", check_rejections},        {"5c", check_offsets},
-    {"7a", check_cursor_advance},   {"7b", check_cursor_bounds},     {"7c", check_checkpoints},
-    {"8a", check_split_coverage},   {"8b", check_residual_splits},   {"8c", check_successors},
-    {"8d", check_residual_points},  {"8e", check_replace_points},    {"9a", check_timeline},
-    {"9b", check_saturation},       {"9c", check_timeline},          {"10a", check_progress},
-    {"10b", check_manifests},       {"10c", check_run_operations},   {"10d", check_shard_limits},
-    {"10e", check_spawn_limits},    {"11a", check_first_candidates}, {"11b", check_cooldown},
-    {"11c", check_claims},          {"12a", check_slab_blocks},      {"12b", check_slab_exhaustion},
-    {"12e", check_planning_memory},
+constexpr std::array<CheckedSection, 36> kSections = {{
+    {"1", check_anchors},           {"2", check_canonical_bytes},
+    {"3", check_derived_ids},       {"3b", check_replay_probe},
+    {"4", check_payload_hashes},    {"4b", check_hash_relations},
+    {"5a", check_records},          {"5b", check_rejections},
+    {"5c", check_offsets},          {"7a", check_cursor_advance},
+    {"7b", check_cursor_bounds},    {"7c", check_checkpoints},
+    {"8a", check_split_coverage},   {"8b", check_residual_splits},
+    {"8c", check_successors},       {"8d", check_residual_points},
+    {"8e", check_replace_points},   {"9a", check_timeline},
+    {"9b", check_saturation},       {"9c", check_timeline},
+    {"10a", check_progress},        {"10b", check_manifests},
+    {"10c", check_run_operations},  {"10d", check_shard_limits},
+    {"10e", check_spawn_limits},    {"11a", check_first_candidates},
+    {"11b", check_cooldown},        {"11c", check_claims},
+    {"12a", check_slab_blocks},     {"12b", check_slab_exhaustion},
+    {"12e", check_planning_memory}, {"6a", check_keyspace},
+    {"6b", check_prefixes},         {"6c", check_key_kinds},
+    {"12c", check_retry_delays},    {"12d", check_transaction_sizes},
 }};
 // The section of which one row waits, see below.
 constexpr CheckedSection kTexts{"13", check_texts};
 
-// For the etcd backend: its keys, its retries, its transactions, and the text of its endpoints. They
-// are checked where that backend is; here it is only checked that they are there.
-struct EtcdSection {
-  std::string_view name;
-  std::size_t count;
-};
-constexpr std::array<EtcdSection, 5> kForTheEtcdBackend = {{
-    {"6a", 8},    // keyspace
-    {"6b", 7},    // keyspace prefix validation
-    {"6c", 3},    // keyspace classification
-    {"12c", 10},  // delay of compare-and-swap attempts
-    {"12d", 6},   // transaction sizes
-}};
+// Checked where that backend's configuration is.
 constexpr std::array<std::string_view, 1> kRowsForTheEtcdBackend = {"13-7"};  // endpoint
 
 std::vector<CheckedSection> checked_sections() {
@@ -63,8 +58,6 @@ std::vector<CheckedSection> checked_sections() {
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> names;
   for (const CheckedSection& section : checked_sections())
-    names.push_back(section.name);
-  for (const EtcdSection& section : kForTheEtcdBackend)
     names.push_back(section.name);
   return names;
 }
@@ -168,11 +161,6 @@ TEST(CoordinationVectorFile, IsOfTheFormatThatTheLoaderReads) {
 
 TEST(CoordinationVectorFile, HasWhatWaitsForTheEtcdBackend) {
   const Json file = load_vectors();
-  for (const EtcdSection& expected : kForTheEtcdBackend) {
-    const Json* const section = find_section(file, expected.name);
-    ASSERT_NE(section, nullptr) << expected.name;
-    EXPECT_EQ(section->at("rows").size(), expected.count) << expected.name;
-  }
   for (const std::string_view id : kRowsForTheEtcdBackend)
     EXPECT_EQ(row_named(file, id).at("id"), id);
 }

@@ -59,4 +59,10 @@ void check_slab_exhaustion(const Section& section);
 void check_planning_memory(const Section& section);
 void check_texts(const Section& section);
 
+void check_keyspace(const Section& section);
+void check_prefixes(const Section& section);
+void check_key_kinds(const Section& section);
+void check_retry_delays(const Section& section);
+void check_transaction_sizes(const Section& section);
+
 }  // namespace cadastre::coord::vectors

@@ -1,0 +1,56 @@
+// ModelHome: the etcd backend on a model of etcd, behind the synchronous interface, with a look inside. For the
+// simulator and for tests.
+//
+// Time and faults are in the hands of whoever made it. One thread.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "coord/backend.h"
+#include "coord/etcd/core.h"
+#include "coord/etcd/delay.h"
+#include "coord/etcd/etcd_backend.h"
+#include "coord/etcd/model_store.h"
+#include "coord/etcd/store_introspection.h"
+#include "coord/sync_over_async.h"
+
+namespace cadastre::coord::etcd {
+
+// What a home is made of, each built before what borrows it.
+struct ModelParts {
+  ModelParts(const EtcdOptions& options, const ModelOptions& model, std::uint64_t seed)
+      : store(clock, model),
+        random(seed),
+        backend(store, delay, random, options),
+        introspection(options.keyspace, [this] { return store.dump(); }) {}
+
+  base::ManualClock clock;
+  ModelStore store;
+  NoDelay delay;
+  base::SeededRandom random;
+  EtcdBackend backend;
+  StoreIntrospection introspection;
+};
+
+class ModelHome final : private ModelParts, public SyncOverAsync {
+ public:
+  ModelHome(const EtcdOptions& options, const ModelOptions& model, std::uint64_t seed = 0)
+      : ModelParts(options, model, seed), SyncOverAsync(backend, [] { return false; }) {}
+
+  using ModelParts::backend;
+  using ModelParts::clock;
+  using ModelParts::delay;
+  using ModelParts::introspection;
+  using ModelParts::store;
+
+  // Puts a record there that no request can make, with its marker and counted.
+  void plant(const ShardDump& shard);
+};
+
+}  // namespace cadastre::coord::etcd
