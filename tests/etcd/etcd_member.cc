@@ -24,6 +24,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/signal.h"
 
 namespace cadastre::coord::etcd {
 namespace {
@@ -217,7 +218,7 @@ std::string EtcdMember::status(std::string_view field) const {
   const std::string answer = post("/v3/maintenance/status", "{}");
   const std::string quoted = fmt::format("\"{}\":\"", field);
   const std::size_t at = answer.find(quoted);
-  CAD_CHECK(at != std::string::npos, "etcd tells its status");
+  if (at == std::string::npos) return {};
   const std::size_t begin = at + quoted.size();
   return answer.substr(begin, answer.find('"', begin) - begin);
 }
@@ -264,12 +265,19 @@ std::vector<std::string> EtcdCluster::endpoints() const {
   return out;
 }
 
-std::size_t EtcdCluster::leader(std::size_t of) const {
-  const std::string leader = members_[of]->status("leader");
-  const auto found = std::ranges::find_if(
-      members_, [&](const auto& member) { return member->status("member_id") == leader; });
-  CAD_CHECK(found != members_.end(), "the leader is one of them");
-  return static_cast<std::size_t>(found - members_.begin());
+std::size_t EtcdCluster::leader() const {
+  const base::SystemClock clock;
+  const base::Elapsed deadline = clock.elapsed() + kStartMax;
+  base::Signal never;
+  while (clock.elapsed() < deadline) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const std::string leader = members_[i]->status("leader");
+      if (!leader.empty() && leader == members_[i]->status("member_id")) return i;
+    }
+    never.wait_for(std::chrono::milliseconds{20});
+  }
+  CAD_CHECK(false, "one of them leads");
+  return 0;
 }
 
 }  // namespace cadastre::coord::etcd

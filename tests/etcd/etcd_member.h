@@ -42,6 +42,7 @@ class EtcdMember {
   EtcdMember& operator=(const EtcdMember&) = delete;
   ~EtcdMember();
 
+  // By a thread that outlives it: the process ends with that thread at the latest.
   void start();
   // False: it ended, as it does if a port is taken.
   [[nodiscard]] bool wait_until_it_serves(std::chrono::milliseconds limit);
@@ -53,7 +54,7 @@ class EtcdMember {
   [[nodiscard]] std::string tls_endpoint() const;
   // The body of the answer to a POST of JSON at its HTTP gateway; empty if there was none.
   [[nodiscard]] std::string post(std::string_view path, std::string_view json) const;
-  // A field of its status that is a number.
+  // A field of its status that is a number; empty if it has none.
   [[nodiscard]] std::string status(std::string_view field) const;
 
  private:
@@ -74,8 +75,8 @@ class EtcdCluster {
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] EtcdMember& operator[](std::size_t i) { return *members_[i]; }
   [[nodiscard]] std::vector<std::string> endpoints() const;
-  // The index of the one that leads, asked of member `of`.
-  [[nodiscard]] std::size_t leader(std::size_t of = 0) const;
+  // The index of the one that says that it leads, as soon as there is one.
+  [[nodiscard]] std::size_t leader() const;
 
  private:
   [[nodiscard]] bool start(std::size_t size, const MemberOptions& options);

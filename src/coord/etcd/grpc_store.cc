@@ -287,13 +287,24 @@ class Call {
   bool renewed_ = false;     // the token, for this call
 };
 
-struct RangeRpc {
-  using Request = etcdserverpb::RangeRequest;
-  using Response = etcdserverpb::RangeResponse;
-  using Answer = std::vector<RangeResult>;
-  static constexpr Effect kEffect = Effect::kNone;
-  static constexpr Token kToken = Token::kNeeded;
+// What every Rpc says of itself.
+template <class RequestType,
+          class ResponseType,
+          class AnswerType,
+          Effect kTheEffect,
+          Token kTheToken = Token::kNeeded>
+struct Kind {
+  using Request = RequestType;
+  using Response = ResponseType;
+  using Answer = AnswerType;
+  static constexpr Effect kEffect = kTheEffect;
+  static constexpr Token kToken = kTheToken;
+};
 
+struct RangeRpc : Kind<etcdserverpb::RangeRequest,
+                       etcdserverpb::RangeResponse,
+                       std::vector<RangeResult>,
+                       Effect::kNone> {
   static void start(Member& member,
                     grpc::ClientContext& context,
                     const Request& request,
@@ -308,13 +319,8 @@ struct RangeRpc {
   }
 };
 
-struct TransactionRpc {
-  using Request = etcdserverpb::TxnRequest;
-  using Response = etcdserverpb::TxnResponse;
-  using Answer = TransactionResult;
-  static constexpr Effect kEffect = Effect::kOnce;
-  static constexpr Token kToken = Token::kNeeded;
-
+struct TransactionRpc
+    : Kind<etcdserverpb::TxnRequest, etcdserverpb::TxnResponse, TransactionResult, Effect::kOnce> {
   static void start(Member& member,
                     grpc::ClientContext& context,
                     const Request& request,
@@ -338,13 +344,10 @@ struct RangesRpc : TransactionRpc {
   }
 };
 
-struct GrantRpc {
-  using Request = etcdserverpb::LeaseGrantRequest;
-  using Response = etcdserverpb::LeaseGrantResponse;
-  using Answer = LeaseId;
-  static constexpr Effect kEffect = Effect::kOnce;
-  static constexpr Token kToken = Token::kNeeded;
-
+struct GrantRpc : Kind<etcdserverpb::LeaseGrantRequest,
+                       etcdserverpb::LeaseGrantResponse,
+                       LeaseId,
+                       Effect::kOnce> {
   static void start(Member& member,
                     grpc::ClientContext& context,
                     const Request& request,
@@ -358,13 +361,10 @@ struct GrantRpc {
   }
 };
 
-struct RevokeRpc {
-  using Request = etcdserverpb::LeaseRevokeRequest;
-  using Response = etcdserverpb::LeaseRevokeResponse;
-  using Answer = void;
-  static constexpr Effect kEffect = Effect::kRepeated;
-  static constexpr Token kToken = Token::kNeeded;
-
+struct RevokeRpc : Kind<etcdserverpb::LeaseRevokeRequest,
+                        etcdserverpb::LeaseRevokeResponse,
+                        void,
+                        Effect::kRepeated> {
   static void start(Member& member,
                     grpc::ClientContext& context,
                     const Request& request,
@@ -408,13 +408,10 @@ class KeepAliveStream final : public grpc::ClientBidiReactor<etcdserverpb::Lease
   bool answered_ = false;
 };
 
-struct KeepAliveRpc {
-  using Request = etcdserverpb::LeaseKeepAliveRequest;
-  using Response = etcdserverpb::LeaseKeepAliveResponse;
-  using Answer = std::chrono::seconds;
-  static constexpr Effect kEffect = Effect::kRepeated;
-  static constexpr Token kToken = Token::kNeeded;
-
+struct KeepAliveRpc : Kind<etcdserverpb::LeaseKeepAliveRequest,
+                           etcdserverpb::LeaseKeepAliveResponse,
+                           std::chrono::seconds,
+                           Effect::kRepeated> {
   static void start(Member& member,
                     grpc::ClientContext& context,
                     const Request& request,
@@ -428,13 +425,11 @@ struct KeepAliveRpc {
   }
 };
 
-struct AuthenticateRpc {
-  using Request = etcdserverpb::AuthenticateRequest;
-  using Response = etcdserverpb::AuthenticateResponse;
-  using Answer = std::string;
-  static constexpr Effect kEffect = Effect::kNone;
-  static constexpr Token kToken = Token::kNotNeeded;
-
+struct AuthenticateRpc : Kind<etcdserverpb::AuthenticateRequest,
+                              etcdserverpb::AuthenticateResponse,
+                              std::string,
+                              Effect::kNone,
+                              Token::kNotNeeded> {
   static void start(Member& member,
                     grpc::ClientContext& context,
                     const Request& request,
