@@ -168,9 +168,15 @@ class UnaryCall final : public Call {
     finish_(std::unexpected(AnyError(coord::transient("call", why))));
   }
 
-  void end(const std::expected<const Answer*, AnyError>& result) {
+  void end(const std::expected<const Answer*, AnyError>& result) CAD_EXCLUDES(mutex_) {
     const std::unique_ptr<UnaryCall> self(this);
     finish_(result);
+    {
+      // The context holds the channel, whose last owner must not be this thread of gRPC's: it would wait
+      // for itself. Once the call has left, the client may go.
+      const base::MutexLock lock(mutex_);
+      context_.reset();
+    }
     shell_.calls().leave(*this);
   }
 
