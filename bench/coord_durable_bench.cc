@@ -10,6 +10,8 @@ namespace {
 
 void fill_report(Report& report) {
   add_embedded(report);
+  add_takeover(report);
+  add_rates(report);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <vector>
 
 namespace cadastre::bench {
@@ -12,10 +14,13 @@ namespace cadastre::bench {
   return values[values.size() / 2];
 }
 
-// From the least to the largest, by the median.
+// From the 10th to the 90th percentile, by the median; of a few values, from the least to the largest.
 [[nodiscard]] inline double spread(std::vector<double> values) {
   std::ranges::sort(values);
-  return (values.back() - values.front()) / values[values.size() / 2];
+  const auto last = static_cast<double>(values.size() - 1);
+  const double low = values[static_cast<std::size_t>(std::floor(0.1 * last))];
+  const double high = values[static_cast<std::size_t>(std::ceil(0.9 * last))];
+  return (high - low) / values[values.size() / 2];
 }
 
 }  // namespace cadastre::bench

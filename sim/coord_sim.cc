@@ -1,6 +1,6 @@
 // coord_sim: repeats one seed, sweeps many, or explores a small world to its end.
 //
-//   coord_sim --scenario coord --seed N [--level L] [--steps N]     one run; a failure is shrunk
+//   coord_sim --scenario coord --seed N [--level L] [--steps N] [--backend B]  one run; a failure is shrunk
 //   coord_sim --scenario coord --seed N --seeds N | --minutes M     many, from that seed on
 //   coord_sim --scenario coord --explore [--bound small|large]      every interleaving
 
@@ -27,6 +27,7 @@
 #include "sim/coord/simulation.h"
 #include "sim/coord/step.h"
 #include "sim/coord/sweep.h"
+#include "sim/coord/world.h"
 
 namespace cadastre::sim {
 namespace {
@@ -41,6 +42,11 @@ struct Arguments {
   double hours = 0;
   bool explore = false;
   std::string bound = "small";
+  std::string backend = "memory";
+
+  [[nodiscard]] SimBackend sim_backend() const {
+    return backend == "etcd" ? SimBackend::kEtcd : SimBackend::kMemory;
+  }
 };
 
 int report_failure(const SimulationOptions& options, const History& history, Ending ending) {
@@ -72,7 +78,8 @@ int run_many(const Arguments& arguments, std::optional<FaultLevel> level) {
       .first_seed = arguments.seed,
       .seeds = arguments.seeds == 0 ? std::numeric_limits<std::uint64_t>::max() : arguments.seeds,
       .level = level,
-      .operations = arguments.steps};
+      .operations = arguments.steps,
+      .backend = arguments.sim_backend()};
   const SweepReport report =
       sweep(options, [&] { return limit.count() == 0 || clock.now() - begin < limit; });
   fmt::print("{}", to_text(report));
@@ -106,7 +113,9 @@ int run(const Arguments& arguments) {
     return run_many(arguments, level);
   }
   const FaultLevel of_seed = kFaultLevels[arguments.seed % kFaultLevels.size()];
-  return run_one(options_of(arguments.seed, level.value_or(of_seed), arguments.steps));
+  SimulationOptions options = options_of(arguments.seed, level.value_or(of_seed), arguments.steps);
+  options.world.backend = arguments.sim_backend();
+  return run_one(options);
 }
 
 }  // namespace
@@ -126,6 +135,8 @@ int main(int argc, char** argv) {
   app.add_flag("--explore", arguments.explore, "every interleaving of a small world");
   app.add_option("--bound", arguments.bound, "of the exploration: small or large")
       ->check(CLI::IsMember({"small", "large"}));
+  app.add_option("--backend", arguments.backend, "memory, or etcd: a model of one")
+      ->check(CLI::IsMember({"memory", "etcd"}));
   CLI11_PARSE(app, argc, argv);
   return cadastre::sim::run(arguments);
 }

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -29,13 +29,13 @@ constexpr std::int64_t kLease = 100;
 class Queue : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    directory_ = std::make_unique<ScratchDirectory>("queue");
-    ASSERT_EQ(PostgresServer::obstacle(directory_->path()), std::nullopt);
-    server_ = std::make_unique<PostgresServer>(directory_->path(), 100);
+    directory = std::make_unique<ScratchDirectory>("queue");
+    ASSERT_EQ(PostgresServer::obstacle(directory->path()), std::nullopt);
+    server = std::make_unique<PostgresServer>(directory->path(), 100);
   }
   static void TearDownTestSuite() {
-    server_.reset();
-    directory_.reset();
+    server.reset();
+    directory.reset();
   }
 
   void SetUp() override {
@@ -44,7 +44,7 @@ class Queue : public testing::Test {
   }
   void TearDown() override { queue_.reset(); }
 
-  static const std::string& text() { return server_->connection_text(); }
+  static const std::string& text() { return server->connection_text(); }
   PostgresQueue& queue() { return *queue_; }
   // The lease of shard 1.
   QueueLease hold() {
@@ -58,17 +58,17 @@ class Queue : public testing::Test {
   }
 
   static void restart_after_kill() {
-    server_->kill_at_once();
-    server_.reset();
-    server_ = std::make_unique<PostgresServer>(directory_->path(), 100);
+    server->kill_at_once();
+    server.reset();
+    server = std::make_unique<PostgresServer>(directory->path(), 100);
   }
   void reconnect() { queue_ = std::make_unique<PostgresQueue>(text()); }
   void disconnect() { queue_.reset(); }
 
  private:
   // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what a suite shares
-  static inline std::unique_ptr<ScratchDirectory> directory_;
-  static inline std::unique_ptr<PostgresServer> server_;
+  static inline std::unique_ptr<ScratchDirectory> directory;
+  static inline std::unique_ptr<PostgresServer> server;
   // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
   std::unique_ptr<PostgresQueue> queue_;
 };

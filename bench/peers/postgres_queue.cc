@@ -1,6 +1,5 @@
 #include "bench/peers/postgres_queue.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "base/xxh3.h"
 #include "bench/peers/postgres_connection.h"
 

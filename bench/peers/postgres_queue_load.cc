@@ -94,6 +94,7 @@ class ClaimTalk final : public QueueTalk {
 template <class Talk>
 double run(const QueueLoad& load) {
   std::vector<QueueShard> shards;
+  shards.reserve(kWorkShards);
   for (std::size_t i = 0; i < kWorkShards; ++i) {
     shards.push_back({.shard = static_cast<std::int64_t>(i),
                       .start = shard_start(i),
@@ -101,6 +102,7 @@ double run(const QueueLoad& load) {
   }
   PostgresQueue::create(load.connection_text, shards);
   std::vector<std::unique_ptr<PostgresTalk>> talks;
+  talks.reserve(load.connections);
   for (std::size_t i = 0; i < load.connections; ++i)
     talks.push_back(std::make_unique<Talk>(load.connection_text, static_cast<std::int64_t>(i + 1)));
   return run_talks(talks, load.seconds);

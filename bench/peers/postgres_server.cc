@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -12,10 +11,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -84,7 +87,9 @@ struct Command {
   if (geteuid() == 0) {
     if (setgroups(0, nullptr) != 0 || setgid(who.group) != 0 || setuid(who.user) != 0) _exit(1);
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // After the change of user, which would clear it.
+  // After the change of user, which would clear it.
+  // NOLINTNEXTLINE(misc-include-cleaner): documented to come from <sys/prctl.h>
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   const int output =
       open(command.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -107,7 +112,9 @@ pid_t start(const Command& command) {
 bool run_to_its_end(const Command& command) {
   int status = 0;
   const pid_t pid = start(command);
-  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  CAD_CHECK(waitpid(pid, &status, 0) == pid, "a child ends");
+  // NOLINTNEXTLINE(misc-include-cleaner): documented to come from <sys/wait.h>
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void make_cluster(const std::filesystem::path& directory, const std::filesystem::path& data) {
@@ -178,6 +185,7 @@ void PostgresServer::wait_until_ready() const {
   const auto until = std::chrono::steady_clock::now() + kReadyMax;
   while (PQping(connection_text_.c_str()) != PQPING_OK) {
     CAD_CHECK(std::chrono::steady_clock::now() < until, "PostgreSQL starts: see its output.txt");
+    // NOLINTNEXTLINE(misc-include-cleaner): documented to come from <sys/wait.h>
     CAD_CHECK(waitpid(pid_, nullptr, WNOHANG) == 0, "PostgreSQL stays up: see its output.txt");
     base::Signal().wait_for(kReadyStep);
   }

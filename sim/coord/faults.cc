@@ -1,5 +1,6 @@
 #include "sim/coord/faults.h"
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -52,6 +53,26 @@ FaultRates rates_of(FaultLevel level) noexcept {
               .skew_ticks_max = 300};
   }
   return {};
+}
+
+StorageRates storage_rates_of(FaultLevel level) noexcept {
+  constexpr std::uint64_t kOwnerTtlTicks = 300;
+  switch (level) {
+    case FaultLevel::kSunnyDay: break;
+    case FaultLevel::kStormy:
+      return {.compare_miss_ppm = 100'000,
+              .uncertain_ppm = 20'000,
+              .owner_loss_ppm = 50'000,
+              .exhaustion_ppm = 10'000,
+              .owner_ttl_ticks = kOwnerTtlTicks};
+    case FaultLevel::kRadioactive:
+      return {.compare_miss_ppm = 300'000,
+              .uncertain_ppm = 100'000,
+              .owner_loss_ppm = 150'000,
+              .exhaustion_ppm = 50'000,
+              .owner_ttl_ticks = kOwnerTtlTicks};
+  }
+  return {.owner_ttl_ticks = kOwnerTtlTicks};
 }
 
 }  // namespace cadastre::sim

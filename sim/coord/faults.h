@@ -41,4 +41,15 @@ struct FaultRates {
 
 [[nodiscard]] FaultRates rates_of(FaultLevel level) noexcept;
 
+// What goes wrong between a networked backend and its store.
+struct StorageRates {
+  std::uint64_t compare_miss_ppm = 0;  // of each transaction: its compares fail for no reason
+  std::uint64_t uncertain_ppm = 0;     // of each call: no answer, whether or not it was carried out
+  std::uint64_t owner_loss_ppm = 0;    // of each request: some owner's key ends before it
+  std::uint64_t exhaustion_ppm = 0;    // of each request: none of its transactions gets through
+  std::uint64_t owner_ttl_ticks = 0;   // 0: owner keys last for ever
+};
+
+[[nodiscard]] StorageRates storage_rates_of(FaultLevel level) noexcept;
+
 }  // namespace cadastre::sim

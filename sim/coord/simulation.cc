@@ -78,7 +78,7 @@ namespace {
 class Run {
  public:
   explicit Run(const SimulationOptions& options)
-      : world_(options.world, memory_subject(options.world)),
+      : world_(options.world, subject_of(options.world, options.level, options.seed)),
         random_(options.seed),
         driver_(random_, world_, options.level),
         recorder_(world_, report_) {
@@ -128,7 +128,7 @@ History look_ahead(const SimulationOptions& options) {
 Report replay(const SimulationOptions& options, const History& history) {
   Report report;
   report.options = options;
-  World world(options.world, memory_subject(options.world));
+  World world(options.world, subject_of(options.world, options.level, options.seed));
   Recorder recorder(world, report);
   recorder.carry_out(history);
   report.operations = report.history.size();

@@ -17,6 +17,7 @@
 #include "base/function_ref.h"
 #include "sim/coord/faults.h"
 #include "sim/coord/simulation.h"
+#include "sim/coord/world.h"
 
 namespace cadastre::sim {
 namespace {
@@ -51,8 +52,9 @@ class AbortNote {
 }  // namespace
 
 std::string repeat_command(const SimulationOptions& options) {
-  return fmt::format("./dev sim --scenario coord --seed {} --level {} --steps {}", options.seed,
-                     name(options.level), options.safety_operations);
+  return fmt::format("./dev sim --scenario coord --seed {} --level {} --steps {} --backend {}",
+                     options.seed, name(options.level), options.safety_operations,
+                     options.world.backend == SimBackend::kEtcd ? "etcd" : "memory");
 }
 
 SweepReport sweep(const SweepOptions& options, base::FunctionRef<bool()> goes_on) {
@@ -60,7 +62,8 @@ SweepReport sweep(const SweepOptions& options, base::FunctionRef<bool()> goes_on
   for (std::uint64_t i = 0; i < options.seeds && goes_on(); ++i) {
     const std::uint64_t seed = options.first_seed + i;
     const FaultLevel level = options.level.value_or(kFaultLevels[seed % kFaultLevels.size()]);
-    const SimulationOptions run = options_of(seed, level, options.operations);
+    SimulationOptions run = options_of(seed, level, options.operations);
+    run.world.backend = options.backend;
     const AbortNote note(fmt::format("aborted; to see it again: {}\n", repeat_command(run)));
     Report report = simulate(run);
     ++out.seeds;

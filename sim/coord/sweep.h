@@ -10,6 +10,7 @@
 #include "sim/coord/events.h"
 #include "sim/coord/faults.h"
 #include "sim/coord/simulation.h"
+#include "sim/coord/world.h"
 
 namespace cadastre::sim {
 
@@ -18,6 +19,7 @@ struct SweepOptions {
   std::uint64_t seeds = 1;
   std::optional<FaultLevel> level = std::nullopt;  // absent: seed n has level n mod 3
   std::uint64_t operations = 1000;
+  SimBackend backend = SimBackend::kMemory;
 };
 
 struct SweepReport {

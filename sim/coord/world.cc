@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -13,8 +14,10 @@
 #include "base/check.h"
 #include "coord/backend.h"
 #include "coord/identity.h"
+#include "coord/op_log.h"
 #include "coord/snapshot.h"
 #include "node/coordination.h"
+#include "sim/coord/mirror.h"
 #include "sim/coord/oracles/judge.h"
 #include "sim/coord/request.h"
 #include "sim/coord/request_of.h"
@@ -31,7 +34,7 @@ Subject memory_subject(const WorldOptions& options) {
        .claim_cooldown_interval = options.cooldown_ticks,
        .slab_capacity = options.slab_bytes});
   const coord::Introspection* const records = backend.get();
-  return {std::move(backend), records};
+  return {.backend = std::move(backend), .records = records};
 }
 
 World::World(const WorldOptions& options, Subject subject)
@@ -56,6 +59,10 @@ void World::carry_out(const Step& step) {
   ++steps_;
   if (step.kind == StepKind::kAdvance) {
     clock_ += step.amount;
+    if (subject_.storage) {
+      subject_.storage->advance(step.amount);
+      note_lost_owners();
+    }
     return;
   }
   if (clock_ == 0) return;  // there is no time yet
@@ -106,10 +113,81 @@ void World::dispatch(const Step& step, const Request& request) {
   if (number_of(request.tenant) == worker.tenant()) worker.learn(request, answer);
 }
 
-Answer World::send(const Request& request) {
+namespace {
+
+constexpr std::string_view kTransient = "transient";
+
+bool is_unresolved(const Answer& answer) {
+  return answer.code == kTransient ||
+         std::ranges::any_of(answer.renewals,
+                             [](const Renewal& renewal) { return renewal.code == kTransient; });
+}
+
+bool is_acquisition(Call call) {
+  return call == Call::kAcquire || call == Call::kClaim;
+}
+
+// Whether the records held the effect before the request was sent.
+bool was_done(const Request& request, const Answer& answer, const Mirror& before) {
+  if (is_run_call(request.call)) {
+    const auto* const run = before.find(RunName{number_of(request.tenant), request.key.run});
+    return run != nullptr && coord::find_op(run->op_log, request.op) != nullptr;
+  }
+  const auto key = request.leases.empty() ? request.key : request.leases.front().shard_key();
+  const auto* const shard = before.find(shard_name(request.tenant, key));
+  if (shard == nullptr) return false;
+  if (coord::find_op(shard->state.op_log, request.op) != nullptr) return true;
+  return request.call == Call::kSplitResidual && !answer.shards.empty() &&
+         std::ranges::find(shard->spawned, answer.shards.front()) != shard->spawned.end();
+}
+
+// What the retry of a request without answer says about the request.
+Answer resolved(const Request& request, Answer retried, const Mirror& before) {
+  if (retried.verdict == Verdict::kReplayed && !was_done(request, retried, before)) {
+    retried.verdict = Verdict::kExecuted;
+  }
+  const RunName run{number_of(request.tenant), request.key.run};
+  if (request.call == Call::kCreateRun && retried.code == "run_already_exists" &&
+      before.find(run) == nullptr) {
+    retried = {};
+    retried.verdict = Verdict::kDone;
+  }
+  return retried;
+}
+
+}  // namespace
+
+void World::note_lost_owners() {
+  const std::vector<ShardName> lost = subject_.storage->lost_owners();
+  for (const ShardName& name : lost)
+    judge_.lose_owner(name);
+  if (!lost.empty()) events_.count("fault", "owner_lost", lost.size());
+  if (!lost.empty()) judge_.catch_up();
+}
+
+Answer World::call_through_storage(const Request& request) {
+  // Collecting is not told apart run by run: its retry would say less than what happened.
+  if (request.call != Call::kCollectGarbage) {
+    subject_.storage->begin(request);
+    note_lost_owners();
+  }
   Answer answer = call(*subject_.backend, request, *scratch_);
+  subject_.storage->calm();
+  if (!is_unresolved(answer)) return answer;
+  events_.count("fault", "no_answer_from_storage");
+  if (is_acquisition(request.call)) return answer;
+  return resolved(request, call(*subject_.backend, request, *scratch_), judge_.mirror());
+}
+
+Answer World::send(const Request& request) {
+  Answer answer = subject_.storage ? call_through_storage(request)
+                                   : call(*subject_.backend, request, *scratch_);
   events_.observe(request, answer);
-  judge_.judge(request, answer);
+  if (answer.code == kTransient) {
+    judge_.accept(request);
+  } else {
+    judge_.judge(request, answer);
+  }
   if (events_.requests() % options_.recount_every == 0) judge_.recount_all(request.now);
   return answer;
 }

@@ -16,9 +16,11 @@
 #include "coord/run_record.h"
 #include "coord/snapshot.h"
 #include "sim/coord/events.h"
+#include "sim/coord/faults.h"
 #include "sim/coord/oracles/judge.h"
 #include "sim/coord/request.h"
 #include "sim/coord/step.h"
+#include "sim/coord/storage.h"
 #include "sim/coord/worker.h"
 
 namespace cadastre::sim {
@@ -28,7 +30,13 @@ inline constexpr std::size_t kInFlightMax = 32;  // beyond it the oldest request
 inline constexpr coord::RunId kMainRun = coord::RunId::from_raw(1);
 inline constexpr coord::OpId kSetupOp = coord::OpId::from_raw(~std::uint64_t{0});
 
+enum class SimBackend : std::uint8_t {
+  kMemory,
+  kEtcd,  // on a model of etcd
+};
+
 struct WorldOptions {
+  SimBackend backend = SimBackend::kMemory;
   std::size_t tenants = 1;
   std::size_t workers = 4;  // of each tenant
   std::size_t shards = 15;  // of each tenant's main run
@@ -42,8 +50,15 @@ struct WorldOptions {
 struct Subject {
   std::unique_ptr<coord::CoordinationFacade> backend;
   const coord::Introspection* records = nullptr;
+  std::unique_ptr<Storage> storage =
+      nullptr;  // absent: the process itself; goes before the backend
 };
 [[nodiscard]] Subject memory_subject(const WorldOptions& options);
+[[nodiscard]] Subject etcd_subject(const WorldOptions& options,
+                                   const StorageRates& rates,
+                                   std::uint64_t seed);
+// As the options have it.
+[[nodiscard]] Subject subject_of(const WorldOptions& options, FaultLevel level, std::uint64_t seed);
 
 class World {
  public:
@@ -72,6 +87,10 @@ class World {
   [[nodiscard]] coord::LogicalTime now_of(const Worker& worker) const noexcept;
   void dispatch(const Step& step, const Request& request);
   Answer send(const Request& request);
+  // Over a storage that may fail. A transient answer is resolved as a client does, by a retry, and is then told
+  // as what happened; an acquisition cannot be retried and stays open.
+  [[nodiscard]] Answer call_through_storage(const Request& request);
+  void note_lost_owners();
   void deliver(std::uint64_t which);
   void retry(Worker& worker);
 

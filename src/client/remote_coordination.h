@@ -56,9 +56,9 @@ using coord::Completion;
 
 // PEM texts. With a certificate and its key the server learns who calls.
 struct TlsOptions {
-  std::string authority;  // empty: the machine's
-  std::string certificate;
-  std::string key;
+  std::string authority = {};  // empty: the machine's
+  std::string certificate = {};
+  std::string key = {};
 };
 
 // Whose clock counts.

@@ -253,7 +253,9 @@ AnyError read_manifest_invalid(const v1::Error& error) {
 
 AnyError read_registration_exhausted(const v1::Error& error) {
   // Labels have static lifetime, so that only those that we know come back.
-  static constexpr std::array<const char*, 3> kLabels = {"shard_slab", "log_entry", "transaction"};
+  static constexpr std::array kLabels{"tenant_shards",    "tenant_shards_index", "run_shards_set",
+                                      "run_shards_index", "shard_slab",          "etcd_txn_ops",
+                                      "txn_bytes",        "entry_bytes"};
   const std::string& told = error.registration_exhausted().resource();
   const auto* const known =
       std::ranges::find_if(kLabels, [&](const char* label) { return told == label; });

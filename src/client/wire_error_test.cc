@@ -94,6 +94,7 @@ std::vector<AnyError> all_errors() {
       coord::RunOpIdConflict{op(7)},
       coord::ShardLimitExceeded{1, 2, 3, shard::SplitError::Scope::kGlobal},
       coord::RegistrationExhausted{"shard_slab"},
+      coord::RegistrationExhausted{"entry_bytes"},
       coord::RunNotSettled{1, 2},
       coord::TooManyLeases{1025, 1024},
       coord::NoneAvailable{std::nullopt},

@@ -168,14 +168,14 @@ class ServerTest(unittest.TestCase):
 
     def test_a_dead_workers_shard_is_claimed_at_the_end_of_its_lease(self):
         caller = self.caller(self.serve())
-        caller.make_run(1, 1, lease_ms=400)
+        caller.make_run(1, 1, lease_ms=1000)
         began = time.monotonic()
         caller.call("Claim", run=1, worker=1)
         grant = next(caller.stream(run=1, worker=2))
         took = time.monotonic() - began
         self.assertEqual(grant.lease.worker, 2)
-        self.assertGreater(took, 0.39)
-        self.assertLess(took, 0.6)
+        self.assertGreater(took, 0.99)
+        self.assertLess(took, 1.5)
 
     def test_a_stream_ends_with_its_run_and_hands_out_many(self):
         caller = self.caller(self.serve())

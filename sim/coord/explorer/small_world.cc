@@ -45,7 +45,7 @@ Subject small_subject() {
       {.limits = {.per_tenant_max = kShardsMax, .total_max = kShardsMax},
        .slab_capacity = kSlabBytes});
   const coord::Introspection* const records = backend.get();
-  return {std::move(backend), records};
+  return {.backend = std::move(backend), .records = records};
 }
 
 coord::OpId op_id(const Action& action, std::uint8_t worker, std::uint8_t key) {

@@ -55,10 +55,14 @@ void CoverageOracle::observe(const Request& request, const Answer& answer) {
 
 void CoverageOracle::check(const coord::Introspection& records, Violations& out) const {
   std::optional<RunName> run;
-  std::vector<KeySpan> spans;
+  std::vector<Registered> ranges;  // copies: a record is lent for its visit only
   const auto finish = [&] {
+    std::vector<KeySpan> spans;
+    spans.reserve(ranges.size());
+    for (const Registered& range : ranges)
+      spans.push_back({range.start, range.end});
     if (run) check_run(*run, spans, out);
-    spans.clear();
+    ranges.clear();
   };
   std::size_t runs = 0;
   records.visit_shards([&](const coord::ShardRecordView& record) {
@@ -69,7 +73,7 @@ void CoverageOracle::check(const coord::Introspection& records, Violations& out)
       ++runs;
     }
     if (record.state.status == coord::ShardStatus::kSplit) return;
-    spans.push_back({record.spec.start(), record.spec.end()});
+    ranges.push_back({base::to_owned(record.spec.start()), base::to_owned(record.spec.end())});
   });
   finish();
   if (runs != registered_.size()) out.push_back({"S7b", "a registered run has no shards"});

@@ -100,6 +100,11 @@ void GrantOracle::forget(const RunName& run) {
   std::erase_if(grants_, [&](const auto& entry) { return entry.first.run_name() == run; });
 }
 
+void GrantOracle::lose(const ShardName& name) {
+  const auto at = grants_.find(name);
+  if (at != grants_.end()) at->second.open = false;
+}
+
 const GrantOracle::Grant* GrantOracle::find(const ShardName& name) const {
   const auto at = grants_.find(name);
   return at == grants_.end() ? nullptr : &at->second;

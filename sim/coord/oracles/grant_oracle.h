@@ -1,7 +1,8 @@
 // S1, mutual exclusion: at most one worker has a shard. Fed from answers only, never from records.
 //
 // A grant lives from the answer that gave it until its deadline as answered (renewals included), or
-// until an operation that ends it was answered kExecuted: complete, park, split_replace, release.
+// until an operation that ends it was answered kExecuted: complete, park, split_replace, release; or
+// until its owner key was lost, in backends that have one.
 //   (a) A grant begins only when the one before it has ended, and under a larger fence.
 //   (b) Once a fence was granted, no request that presents another one is answered kExecuted or
 //       renewed; nor is one that comes at or after the deadline, after the end, or from a stranger.
@@ -33,6 +34,7 @@ class GrantOracle {
 
   void observe(const Request& request, const Answer& answer, Violations& out);
   void forget(const RunName& run);
+  void lose(const ShardName& name);
 
   // The newest grant of the shard, or null.
   [[nodiscard]] const Grant* find(const ShardName& name) const;

@@ -62,6 +62,24 @@ void Judge::judge(const Request& request, const Answer& answer) {
   check_hints(mirror_, request, answer, violations_);
 }
 
+void Judge::accept(const Request& request) {
+  for (const ShardDifference& difference : mirror_.look_at_shards()) {
+    const coord::ShardDump& after = *mirror_.find(difference.name);
+    if (!difference.before) {
+      violate("S0", request, "an acquisition made a shard");
+      continue;
+    }
+    coord::ShardDump expected = *difference.before;
+    expected.state.lease = after.state.lease;
+    expected.state.fence = coord::next(expected.state.fence);
+    if (expected != after || difference.name.tenant != number_of(request.tenant) ||
+        difference.name.run != request.key.run) {
+      violate("S0", request, "an acquisition without answer did more than to raise a fence");
+    }
+  }
+  if (!mirror_.vanished().empty()) violate("S0", request, "a record vanished");
+}
+
 void Judge::follow(const Request& request, const Answer& answer) {
   Violations known;
   grants_.observe(request, answer, known);

@@ -32,6 +32,12 @@ class Judge {
   // One request and its answer.
   void judge(const Request& request, const Answer& answer);
 
+  // An acquisition without answer: it may have taken a shard, for nobody. Takes the records as they are, if no
+  // range, cursor or end of one has changed.
+  void accept(const Request& request);
+  // A worker's hold on its shard ended by itself.
+  void lose_owner(const ShardName& name) { grants_.lose(name); }
+
   // As judge(), for what was judged in an earlier run of the same history: remembers the answer and
   // looks at nothing. Before the next judge(), catch_up() takes the records as they are.
   void follow(const Request& request, const Answer& answer);

@@ -40,7 +40,10 @@
 
 namespace cadastre::coord::etcd {
 
-using namespace conformance;  // NOLINT(google-build-using-namespace): the suite's words
+using conformance::spec;
+using conformance::operator""_id;
+using conformance::operator""_op;
+using conformance::operator""_t;
 
 inline constexpr RunId kRun = RunId::from_raw(1);
 inline constexpr std::chrono::seconds kTtl{60};

@@ -41,6 +41,8 @@
 namespace cadastre::coord::etcd {
 namespace {
 
+using namespace conformance;  // NOLINT(google-build-using-namespace): the suite's words
+
 class EtcdFaults : public testing::Test, public EtcdWorld {
  protected:
   void TearDown() override {

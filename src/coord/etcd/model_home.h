@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -18,17 +19,21 @@
 #include "coord/etcd/etcd_backend.h"
 #include "coord/etcd/model_store.h"
 #include "coord/etcd/store_introspection.h"
+#include "coord/identity.h"
 #include "coord/sync_over_async.h"
 
 namespace cadastre::coord::etcd {
 
 // What a home is made of, each built before what borrows it.
 struct ModelParts {
-  ModelParts(const EtcdOptions& options, const ModelOptions& model, std::uint64_t seed)
+  ModelParts(const EtcdOptions& options,
+             const ModelOptions& model,
+             ShownLeases shown,
+             std::uint64_t seed)
       : store(clock, model),
         random(seed),
         backend(store, delay, random, options),
-        introspection(options.keyspace, [this] { return store.dump(); }) {}
+        introspection(options.keyspace, [this] { return store.dump(); }, shown) {}
 
   base::ManualClock clock;
   ModelStore store;
@@ -40,14 +45,27 @@ struct ModelParts {
 
 class ModelHome final : private ModelParts, public SyncOverAsync {
  public:
-  ModelHome(const EtcdOptions& options, const ModelOptions& model, std::uint64_t seed = 0)
-      : ModelParts(options, model, seed), SyncOverAsync(backend, [] { return false; }) {}
+  ModelHome(const EtcdOptions& options,
+            const ModelOptions& model,
+            ShownLeases shown = ShownLeases::kStored,
+            std::uint64_t seed = 0)
+      : ModelParts(options, model, shown, seed), SyncOverAsync(backend, [] { return false; }) {}
 
   using ModelParts::backend;
   using ModelParts::clock;
   using ModelParts::delay;
   using ModelParts::introspection;
   using ModelParts::store;
+
+  // What has an owner key.
+  struct OwnedShard {
+    TenantId tenant;
+    ShardKey key;
+    friend bool operator==(const OwnedShard&, const OwnedShard&) = default;
+  };
+  [[nodiscard]] std::vector<OwnedShard> owned();
+  // Ends the lease of its owner key, as if the time had run out.
+  void expire_owner(const OwnedShard& shard);
 
   // Puts a record there that no request can make, with its marker and counted.
   void plant(const ShardDump& shard);

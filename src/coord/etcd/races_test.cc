@@ -40,6 +40,8 @@
 namespace cadastre::coord::etcd {
 namespace {
 
+using namespace conformance;  // NOLINT(google-build-using-namespace): the suite's words
+
 // Two backends on one store whose calls wait until they are delivered.
 struct Race {
   Race()

@@ -35,7 +35,8 @@ namespace {
 // Decodes everything of one run and checks what belongs together.
 std::vector<ShardDump> shards_of(const Keyspace& keys,
                                  const RunRecord& run,
-                                 const std::map<std::string, KeyValue>& all) {
+                                 const std::map<std::string, KeyValue>& all,
+                                 ShownLeases shown) {
   const std::string folder = keys.shards(run.tenant, run.run);
   RangeResult found;
   for (auto at = all.lower_bound(folder); at != all.end() && at->first.starts_with(folder); ++at)
@@ -44,8 +45,10 @@ std::vector<ShardDump> shards_of(const Keyspace& keys,
   CAD_CHECK(loaded.has_value(), "every shard's record and owner can be read and fit together");
   std::vector<ShardDump> shards;
   shards.reserve(loaded->size());
-  for (LoadedShard& shard : *loaded)
+  for (LoadedShard& shard : *loaded) {
+    if (shown == ShownLeases::kOwned && !shard.owner) shard.record.state.lease.reset();
     shards.push_back(std::move(shard.record));
+  }
   return shards;
 }
 
@@ -67,7 +70,7 @@ StoreIntrospection::Content StoreIntrospection::read() const {
   }
   for (const RunRecord& run : content.runs) {
     if (!is_registered(run)) continue;
-    for (ShardDump& shard : shards_of(keys_, run, content.keys))
+    for (ShardDump& shard : shards_of(keys_, run, content.keys, shown_))
       content.shards.push_back(std::move(shard));
   }
   return content;

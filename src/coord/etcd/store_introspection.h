@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -19,13 +20,19 @@
 
 namespace cadastre::coord::etcd {
 
+// Whose lease a record shows.
+enum class ShownLeases : std::uint8_t {
+  kStored,  // as the bytes have it
+  kOwned,   // none where the owner key is gone
+};
+
 class StoreIntrospection final : public Introspection {
  public:
   // Everything in the store, or under the keyspace's prefix, at one revision and by key.
   using ReadAll = std::function<std::vector<KeyValue>()>;
 
-  StoreIntrospection(Keyspace keys, ReadAll read_all)
-      : keys_(std::move(keys)), read_all_(std::move(read_all)) {}
+  StoreIntrospection(Keyspace keys, ReadAll read_all, ShownLeases shown = ShownLeases::kStored)
+      : keys_(std::move(keys)), read_all_(std::move(read_all)), shown_(shown) {}
 
   void visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const override;
   [[nodiscard]] std::vector<ShardDump> dump_shards() const override;
@@ -39,6 +46,7 @@ class StoreIntrospection final : public Introspection {
 
   Keyspace keys_;
   ReadAll read_all_;
+  ShownLeases shown_;
 };
 
 }  // namespace cadastre::coord::etcd

@@ -10,7 +10,7 @@
 namespace cadastre::coord::memory {
 namespace {
 
-constexpr std::uint64_t kInterval = 20;
+constexpr std::uint64_t kInterval = 200;
 
 CooldownTable copy_of(const CooldownTable& table) {
   CooldownTable copy;
@@ -31,10 +31,11 @@ TEST(CooldownTable, OfACopyStaysEqualToTheOriginal) {
   CooldownTable table;
   CooldownTable other;
   std::uint64_t time = 1;
-  for (int i = 0; i < 5000; ++i) {
-    if (random.below(7) == 0) other = copy_of(table);
-    time = random.below(5) == 0 ? 1 + random.below(time + 30) : time + random.below(6);
-    const auto worker = WorkerId::from_raw(random.below(90));
+  for (int i = 0; i < 20000; ++i) {
+    if (random.below(300) == 0) other = copy_of(table);
+    if (random.below(100) == 0) time += 10 * kInterval;  // Everybody's time is over.
+    time = random.below(5) == 0 ? time - random.below(time) / 16 : time + random.below(6);
+    const auto worker = WorkerId::from_raw(random.below(1000));
     const auto now = LogicalTime::from_raw(time);
     ASSERT_EQ(table.throttled_until(worker, now, kInterval),
               other.throttled_until(worker, now, kInterval));
