@@ -1,5 +1,7 @@
 #include "bench/harness.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -70,6 +72,15 @@ Duel measure_against(Body ours, Body theirs) {
     their_samples[i] = time_ns(theirs, their_iterations) / static_cast<double>(their_iterations);
   }
   return {summarise(our_samples), summarise(their_samples)};
+}
+
+double processor_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 }  // namespace cadastre::bench

@@ -43,6 +43,9 @@ using Body = base::FunctionRef<void(std::uint64_t iterations)>;
 // How many nanoseconds the work takes.
 [[nodiscard]] double time_once(base::FunctionRef<void()> work);
 
+// Processor time of all threads of this process so far.
+[[nodiscard]] double processor_seconds();
+
 // Two bodies in alternation, so that a slow minute of the machine hits both.
 struct Duel {
   Timing ours;

@@ -2,8 +2,6 @@
 //
 // P is what one thread gets from RocksDB with synced batches of the same payload. Ours and P alternate.
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -20,6 +18,8 @@
 #include "bench/peers/grpc_loop.h"
 #include "bench/peers/log_echo.h"
 #include "bench/report.h"
+#include "bench/samples.h"
+#include "bench/scratch_directory.h"
 
 namespace cadastre::bench {
 namespace {
@@ -27,15 +27,6 @@ namespace {
 constexpr int kRounds = 5;
 constexpr double kRoundSeconds = 4;
 constexpr std::string_view kRawName = "raw synced RocksDB";
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-double spread(std::vector<double> values) {
-  std::ranges::sort(values);
-  return (values.back() - values.front()) / values[values.size() / 2];
-}
 
 void add_outstanding(Report& report, std::size_t outstanding, double target) {
   std::vector<double> ours;
@@ -116,15 +107,6 @@ void add_groups(Report& report, std::size_t outstanding, std::size_t commands) {
   }
 }
 
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 void add_idle(Report& report) {
   constexpr std::size_t kGroups = 1000;
   constexpr double kSeconds = 10;
@@ -132,10 +114,10 @@ void add_idle(Report& report) {
     const ScratchDirectory directory("idle");
     LogUnderTest log(directory.path(), groups);
     base::Signal().wait_for(std::chrono::seconds(2));
-    const double before = cpu_seconds();
+    const double before = processor_seconds();
     base::Signal().wait_for(std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(kSeconds)));
-    return (cpu_seconds() - before) / kSeconds;
+    return (processor_seconds() - before) / kSeconds;
   };
   const double one = idle(1);
   const double many = idle(kGroups);

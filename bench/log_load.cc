@@ -1,7 +1,5 @@
 #include "bench/log_load.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -58,8 +56,8 @@ struct Shared {
 // One caller: submits again from its last answer.
 class Caller {
  public:
-  Caller(Shared& shared, log::Group& group, std::size_t commands)
-      : shared_(shared), group_(group), proposals_(commands), command_(kCommandBytes) {}
+  Caller(Shared& shared, log::Group& group, const LoadPlan& plan)
+      : shared_(shared), group_(group), proposals_(plan.commands), command_(plan.command_bytes) {}
 
   void submit() {
     if (shared_.stop.load(std::memory_order_relaxed)) return shared_.one_stopped();
@@ -95,16 +93,6 @@ class Caller {
 };
 
 }  // namespace
-
-ScratchDirectory::ScratchDirectory(const std::string& name)
-    : path_(std::filesystem::current_path() / ("bench." + name + "." + std::to_string(getpid()))) {
-  std::filesystem::remove_all(path_);
-  std::filesystem::create_directory(path_);
-}
-ScratchDirectory::~ScratchDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 LogUnderTest::LogUnderTest(const std::filesystem::path& directory, std::size_t groups)
     : sink_(base::stderr_log_sink()), logger_(*sink_, clock_, base::LogForm::kText) {
@@ -158,7 +146,7 @@ LoadResult run_load(const LoadPlan& plan) {
   std::vector<std::unique_ptr<Caller>> callers;
   LogUnderTest log(directory.path(), plan.groups);
   for (std::size_t i = 0; i < plan.outstanding; ++i)
-    callers.push_back(std::make_unique<Caller>(shared, log.group(i), plan.commands));
+    callers.push_back(std::make_unique<Caller>(shared, log.group(i), plan));
   {
     const base::MutexLock lock(shared.mutex);
     shared.running = callers.size();

@@ -12,26 +12,13 @@
 #include "base/clock.h"
 #include "base/logger.h"
 #include "bench/log_machine.h"
+#include "bench/scratch_directory.h"
 #include "log/group.h"
 #include "node/local_log.h"
 
 namespace cadastre::bench {
 
 inline constexpr std::size_t kCommandBytes = 100;
-
-// A directory of its own, gone with the object.
-class ScratchDirectory {
- public:
-  explicit ScratchDirectory(const std::string& name);
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  ~ScratchDirectory();
-
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Our log with its threads and groups 1 to `groups`.
 class LogUnderTest {
@@ -60,6 +47,7 @@ struct LoadPlan {
   std::size_t groups = 1;
   std::size_t outstanding = 64;  // Submissions under way, over all groups.
   std::size_t commands = 1;      // In a submission.
+  std::size_t command_bytes = kCommandBytes;
   double seconds = 3;
 };
 struct LoadResult {

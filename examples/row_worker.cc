@@ -128,7 +128,8 @@ class RowWorker {
       rest.from = shard::decode_manifest_row_key(*last)->row + 1;
     say("grant", session, field("from", rest.from), field("to", rest.to));
     while (rest.from + kChunkRows < rest.to) {
-      if (!advance(session, start->manifest_id, rest) || !keep(session)) return;
+      if (!advance(session, start->manifest_id, rest)) return;
+      keep(session);
       share(session, start->manifest_id, rest);
     }
     finish(std::move(session), start->manifest_id, rest);
@@ -162,6 +163,7 @@ class RowWorker {
     (void)std::fflush(stdout);
   }
 
+  // Always false.
   bool refused(const WorkerSession& session, const Rows& chunk, std::string_view code) {
     fmt::print(R"({{"event":"rejected","shard":"{}","fence":{},"from":{},"to":{},"code":"{}"}})"
                "\n",
@@ -171,15 +173,15 @@ class RowWorker {
     return false;
   }
 
-  // Renews once half of what is left of the lease could be gone.
-  [[nodiscard]] bool keep(WorkerSession& session) {
-    if (clock_.elapsed() < renew_at_) return true;
+  // Renews in good time. A refusal is left to the next checkpoint, which is refused too: whoever slept
+  // through its lease shows that its writes change nothing.
+  void keep(WorkerSession& session) {
+    if (clock_.elapsed() < renew_at_) return;
     const coord::LogicalTime at = now();
     const auto renewed = session.renew(at);
-    if (!renewed) return refused(session, {}, code_name(renewed.error()));
+    if (!renewed) return;
     const auto lasts = std::chrono::milliseconds(renewed->new_deadline.raw() - at.raw());
     renew_at_ = clock_.elapsed() + lasts / 8;
-    return true;
   }
 
   // Nothing is free, so that somebody idles: gives away the half that is farther off.

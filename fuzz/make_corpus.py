@@ -241,6 +241,80 @@ def coord_batch():
     return {name: seed for name, seed in seeds.items() if len(seed) <= SEED_BYTES_MAX}
 
 
+def le(value, size=8):
+    return value.to_bytes(size, "little")
+
+
+def counted_le(text):
+    return le(len(text), 4) + text
+
+
+def coord_command():
+    """Stories for the replicated backend: each command behind its length."""
+    tenant = b"\1" * 32
+
+    def command(operation, now, *arguments):
+        text = bytes([1, operation]) + le(now) + (tenant if operation != 1 else bytes(32)) + b"".join(arguments)
+        return le(len(text), 2) + text
+
+    def spec(start, end):
+        return counted_le(start) + counted_le(end) + counted_le(b"meta")
+
+    def cursor(key=b"", token=b""):
+        return b"".join(b"\1" + counted_le(text) if text else b"\0" for text in (key, token))
+
+    def lease(shard, fence=2):
+        return tenant + le(1) + le(shard) + le(7) + le(fence) + le(105)
+
+    configure = command(1, 0, le(100), le(1000), le(3), le(1 << 20), le(256))
+    create = command(2, 1, le(1), b"\0", le(100), b"\1" + le(5, 4))
+    register = command(3, 2, le(1), le(9), le(2, 4), le(1), spec(b"a", b"m"), cursor(), le(2), spec(b"m", b"z"),
+                       cursor(b"n", b"t"))
+    acquire = command(4, 5, le(1), le(1), le(7))
+    claim = command(5, 5, le(1), le(7))
+    begin = configure + create + register + acquire + claim
+    return {
+        "begin": begin,
+        "too_many_shards": create + command(3, 2, le(1), le(9), le(10_001, 4)),
+        "renewals": begin + command(6, 6, lease(1)) + command(7, 6, le(2, 4), lease(1), lease(2)),
+        "cursors": begin + b"".join(command(operation, 7, lease(1), cursor(b"b", b"t"), le(operation))
+                                    for operation in (8, 11, 9)),
+        "parked": begin + command(10, 7, lease(1), b"\2", le(3)) + command(17, 8, le(1), le(1), le(4)),
+        "replaced": begin + command(12, 7, lease(1), le(5), le(2, 4), spec(b"a", b"f"), cursor(), spec(b"f", b"m"),
+                                    cursor(b"g")),
+        "residual": begin + command(13, 7, lease(1), le(5), spec(b"a", b"f"), spec(b"f", b"m")) * 2,
+        "ends": begin + b"".join(command(operation, 9, le(1), le(operation)) for operation in (14, 15, 16))
+        + command(18, 0, le(10)),
+    }
+
+
+def coord_answer():
+    """Answers by their number: done, and some errors with their fields."""
+    return {
+        "executed": b"\0\0", "replayed": b"\0\1", "ids": b"\0\0" + le(2, 4) + le(1) + le(2),
+        "renewed": b"\0" + le(9) + le(1, 4) + b"\1" + le(8), "stale_fence": b"\3" + le(1) + le(2),
+        "many": b"\0" + le(2, 4) + b"\0" + le(9) + le(1, 4) + b"\0" + b"\1" + le(1) + le(2),
+        "split_invalid": b"\x0c\3\0" + le(1) * 4, "infra": b"\x11\1\0" + counted_le(b"why"),
+        "none_available": b"\x1b\1" + le(7), "manifest": b"\x16\5" + le(1) * 4 + b"\2\2" + le(1) * 2,
+    }
+
+
+def coord_snapshot(sections):
+    """Files without their sum: a head, then the vectors' records."""
+    rows = next(section["rows"] for section in sections if section["section"] == "5a")
+    records = [bytes.fromhex(row["bytes_hex"]) for row in rows]
+    settings = le(100_000) + le(1_000_000) + le(3) + le(1 << 30) + le(256)
+    head = b"CDCS" + le(1, 2) + b"\1\0" + le(4) + le(99) + settings
+    tenant = b"\1" * 32
+    cooldowns = b"v1\4" + le(1, 4) + tenant + le(7) + le(5)
+    times = b"v1\5" + le(1, 4) + tenant + le(9)
+
+    def file(*blobs):
+        return head + le(len(blobs)) + b"".join(map(counted_le, blobs))
+    return {"empty": file(), "lists": file(cooldowns, times), "records": file(*records),
+            **{f"record_{at}": file(record) for at, record in enumerate(records)}}
+
+
 def portable_scenes():
     """Payloads of the portable format that were trouble somewhere, and a full and a dense chunk."""
     one = unhex("000000003a300000010000000000000010000000" "2a00")
@@ -407,6 +481,69 @@ def log_checkpoint():
     }
 
 
+def field(number, value):
+    """One field of a protobuf message: a number as a varint, bytes with their length."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def wire_request():
+    """The request's number, then its message: a good one of each shape and a few that are refused."""
+    tenant, now, run = field(1, bytes(32)), field(2, 5), field(3, 7)
+    lease = b"".join(field(n, n + 1) for n in range(1, 6))
+    spec = lambda start, end: field(1, start) + field(2, end) + field(3, b"meta")
+    cursor = field(1, b"k") + field(2, b"t")
+    row = lambda number, at: field(1, number) + field(2, spec(*at)) + field(3, cursor)
+    child = lambda at: field(1, spec(*at)) + field(2, cursor)
+    halves = ((b"a", b"m"), (b"m", b"z"))
+    head = tenant + now + run
+    leased = tenant + now + field(3, lease)
+    return {
+        "create": b"\x00" + head + field(4, field(1, 1) + field(2, 100) + field(3, 5)),
+        "create_without_semantics": b"\x00" + head + field(4, field(2, 100)),
+        "register": b"\x01" + head + b"".join(field(4, row(i, at)) for i, at in enumerate(halves)) + field(5, 9),
+        "progress": b"\x03" + head,
+        "runs": b"\x05" + tenant + field(2, 3) + field(3, 10),
+        "shards": b"\x07" + head + field(4, 1) + field(5, 1) + field(6, 1) + field(7, 2) + field(8, 3),
+        "shards_of_no_status": b"\x07" + head + field(4, 9),
+        "end": b"\x08" + head + field(4, 9),
+        "acquire": b"\x0b" + head + field(4, 8) + field(5, 3),
+        "stream": b"\x0d" + tenant + field(2, 7) + field(3, 3) + field(4, 1025),
+        "renew": b"\x0e" + leased,
+        "renew_many": b"\x0f" + tenant + now + field(3, lease) + field(3, lease + field(6, bytes(32))),
+        "checkpoint": b"\x10" + leased + field(4, cursor) + field(5, 9),
+        "checkpoint_of_an_empty_key": b"\x10" + leased + field(4, field(1, b"")) + field(5, 9),
+        "checkpoint_of_a_token": b"\x10" + leased + field(4, field(2, b"t")) + field(5, 9),
+        "park": b"\x11" + leased + field(4, 3) + field(5, 9),
+        "replace": b"\x12" + leased + b"".join(field(4, child(at)) for at in halves) + field(5, 9),
+        "residual": b"\x13" + leased + field(4, spec(*halves[0])) + field(5, spec(*halves[1])) + field(6, 9),
+        "a_short_tenant": b"\x02" + field(1, bytes(31)) + field(2, 7),
+    }
+
+
+def etcd_answer():
+    """Messages of etcd as the wire has them: a tag, a length, the bytes."""
+    part = lambda field, content: bytes([field << 3 | 2, len(content)]) + content
+    count = lambda field, value: bytes([field << 3, value])
+    pair = lambda key: part(2, part(1, key) + count(3, 5) + count(4, 1) + part(5, b"v"))
+    header = part(1, count(3, 9))
+    keys = lambda *names: header + b"".join(map(pair, names)) + count(4, len(names))
+    answered = lambda message: part(3, part(1, message))
+    put = part(3, part(2, b""))
+    return {
+        "a_range": b"\1" + keys(b"a", b"b"),
+        "out_of_order": b"\1" + keys(b"b", b"a"),
+        "beyond_the_limit": b"\3" + keys(b"a", b"b"),
+        "one_key": b"\5" + keys(b"a"),
+        "a_transaction_that_wrote": b"\0" + header + count(2, 1) + put + answered(keys(b"a")),
+        "a_transaction_that_lost": b"\0" + header + answered(keys(b"a")) + answered(keys()),
+        "an_answer_of_another_kind": b"\0" + header + put + put,
+    }
+
+
 def targets(vectors, coordination, bitmaps):
     return {
         "hint_decode": frames(vectors["hint_decode"], [3, 7, 12, 13, 16, 18]),
@@ -422,6 +559,9 @@ def targets(vectors, coordination, bitmaps):
         "tuple_key": tuple_key(vectors),
         "coord_record": coord_record(coordination["sections"]),
         "coord_batch": coord_batch(),
+        "coord_command": coord_command(),
+        "coord_answer": coord_answer(),
+        "coord_snapshot": coord_snapshot(coordination["sections"]),
         "bitmap_segment_view": bitmap_values(bitmaps),
         "bitmap_segment_edit": bitmap_edits(bitmaps),
         "bitmap_portable": bitmap_portables(bitmaps),
@@ -432,6 +572,8 @@ def targets(vectors, coordination, bitmaps):
         "log_body": log_body(),
         "log_records": log_records(),
         "log_checkpoint": log_checkpoint(),
+        "wire_request": wire_request(),
+        "etcd_answer": etcd_answer(),
     }
 
 

@@ -177,7 +177,7 @@ class CliProcess(unittest.TestCase):
                               timeout=SECONDS_MAX, check=True)
         self.assertIn(f"cadastre {version['version']} (commit {version['commit']}, {version['compiler']})",
                       done.stdout)
-        self.assertIn(f"engines: local, backends: memory, lmdb\nraft: {version['raft']}\n", done.stdout)
+        self.assertIn(f"engines: local, backends: memory, lmdb, etcd\nraft: {version['raft']}\n", done.stdout)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 BINARY = None
@@ -20,16 +21,24 @@ TENANT_SHARDS_MAX = 100_000
 GROWTH_BYTES_MAX = 8 << 20
 
 
-def batch(*options):
-    return subprocess.Popen([BINARY, "coord", "--batch", "--backend", "memory", *options], env=ENVIRONMENT,
+def batch(*options, backend="memory"):
+    return subprocess.Popen([BINARY, "coord", "--batch", "--backend", backend, *options], env=ENVIRONMENT,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def once(directory, *words):
+    """One command on a directory: exit status and what it printed, as JSON."""
+    done = subprocess.run([BINARY, "coord", "--json", "--backend", f"local:{directory}", *words], env=ENVIRONMENT,
+                          capture_output=True, timeout=SECONDS_MAX, check=False)
+    lines = (done.stdout + done.stderr).decode().splitlines()
+    return done.returncode, [json.loads(line) for line in lines]
 
 
 class Batch:
     """A live batch: ask() sends one request and waits for its answer."""
 
-    def __init__(self, *options):
-        self.process = batch(*options)
+    def __init__(self, *options, backend="memory"):
+        self.process = batch(*options, backend=backend)
 
     def __enter__(self):
         return self
@@ -198,6 +207,42 @@ class CoordProcess(unittest.TestCase):
             return usage.ru_maxrss * 1024
 
         self.assertLess(peak_bytes(40_000), peak_bytes(1_000) + GROWTH_BYTES_MAX)
+
+    def test_a_directory_belongs_to_one_process(self):
+        with tempfile.TemporaryDirectory() as home:
+            with Batch(backend=f"local:{home}/data") as live:
+                live.ask("run_create", run=1, lease_ms=5)
+                status, (refused,) = once(f"{home}/data", "run", "list")
+                self.assertEqual(status, 1)
+                self.assertEqual(self.code(refused), "locked")
+                self.assertIn(f"process {live.process.pid}", refused["error"]["detail"])
+            self.assertEqual(once(f"{home}/data", "run", "list", "--tenant", "acme")[0], 0)
+
+    def test_a_directory_keeps_what_a_killed_process_had_answered(self):
+        with tempfile.TemporaryDirectory() as home:
+            live = Batch(backend=f"local:{home}/data")
+            live.start_run(1, shards(3))
+            live.process.kill()
+            live.process.wait(SECONDS_MAX)
+            live.process.stdin.close()
+            live.process.stdout.close()
+            status, (run,) = once(f"{home}/data", "run", "show", "1", "--tenant", "acme", "--now", "2")
+            self.assertEqual((status, run["counts"]["total"]), (0, 3))
+
+    def test_a_damaged_snapshot_is_not_opened(self):
+        with tempfile.TemporaryDirectory() as home:
+            with Batch(backend=f"local:{home}/data") as live:
+                live.start_run(1, shards(1))
+                for at in range(1_100):  # Enough to be worth a snapshot when it stops.
+                    live.ask("claim", run=1, worker=at)
+            snapshot = pathlib.Path(home) / "data" / "coord" / "snapshot"
+            whole = snapshot.read_bytes()
+            snapshot.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+            status, (refused,) = once(f"{home}/data", "run", "list")
+            self.assertEqual((status, self.code(refused)), (1, "damaged"))
+            self.assertIn(str(snapshot), refused["error"]["detail"])
+            snapshot.write_bytes(whole)
+            self.assertEqual(once(f"{home}/data", "run", "list")[0], 0)
 
 
 if __name__ == "__main__":

@@ -2,101 +2,142 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
 #include "base/check.h"
-#include "base/mutex.h"
 #include "base/signal.h"
+#include "bench/closed_loop.h"
 
 namespace cadastre::bench {
 namespace {
 
-using Seconds = std::chrono::duration<double>;
-using SteadyClock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kConnectMax{30};
+constexpr std::chrono::seconds kAnswerMax{30};
 
-struct Shared {
-  explicit Shared(const CallPlan& calls) : plan(calls) {}
-
-  const CallPlan& plan;
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint64_t> next{0};
-  std::atomic<std::uint64_t> answered{0};
-  base::Mutex mutex;
-  base::CondVar changed;
-  std::size_t running CAD_GUARDED_BY(mutex) = 0;
-};
+std::string bytes_of(const grpc::ByteBuffer& buffer) {
+  grpc::Slice whole;
+  CAD_CHECK(buffer.DumpToSingleSlice(&whole).ok(), "an answer has bytes");
+  return {reinterpret_cast<const char*>(whole.begin()), whole.size()};
+}
 
 class Caller {
  public:
-  Caller(Shared& shared, std::shared_ptr<grpc::Channel> channel)
-      : shared_(shared), stub_(std::move(channel)) {}
+  Caller(Conversation& talk, std::shared_ptr<grpc::Channel> channel)
+      : talk_(talk), stub_(std::move(channel)) {}
 
-  void call() {
-    if (shared_.stop.load(std::memory_order_relaxed)) {
-      const base::MutexLock lock(shared_.mutex);
-      --shared_.running;
-      shared_.changed.notify_all();
-      return;
-    }
-    context_ = std::make_unique<grpc::ClientContext>();
-    const grpc::Slice slice(shared_.plan.request(shared_.next.fetch_add(1)));
-    request_ = grpc::ByteBuffer(&slice, 1);
-    stub_.UnaryCall(context_.get(), shared_.plan.method, {}, &request_, &response_,
-                    [this](const grpc::Status& status) {
-                      CAD_CHECK(status.ok(), "the server answers");
-                      shared_.answered.fetch_add(1, std::memory_order_relaxed);
-                      call();
-                    });
+  // Calls until the conversation says that an operation is over.
+  void operate(LoopDone done) {
+    done_ = std::move(done);
+    call();
   }
 
  private:
-  Shared& shared_;
+  void call() {
+    UnaryCall call = talk_.next();
+    context_ = std::make_unique<grpc::ClientContext>();
+    const grpc::Slice slice(std::move(call.request));
+    request_ = grpc::ByteBuffer(&slice, 1);
+    stub_.UnaryCall(context_.get(), std::string(call.method), {}, &request_, &response_,
+                    [this](const grpc::Status& status) { answered(status); });
+  }
+
+  void answered(const grpc::Status& status) {
+    CAD_CHECK(status.ok(), status.error_message().c_str());
+    if (!talk_.answered(bytes_of(response_))) return call();
+    std::exchange(done_, nullptr)();
+  }
+
+  Conversation& talk_;
   grpc::GenericStub stub_;
+  LoopDone done_;
   std::unique_ptr<grpc::ClientContext> context_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
 };
 
-}  // namespace
-
-double run_calls(const CallPlan& plan) {
-  Shared shared(plan);
+std::vector<std::shared_ptr<grpc::Channel>> connect(const std::string& address,
+                                                    std::size_t connections) {
   std::vector<std::shared_ptr<grpc::Channel>> channels;
-  for (std::size_t i = 0; i < plan.connections; ++i) {
+  for (std::size_t i = 0; i < connections; ++i) {
     grpc::ChannelArguments arguments;
     arguments.SetInt("bench.connection", static_cast<int>(i));  // Else they share one.
     channels.push_back(
-        grpc::CreateCustomChannel(plan.address, grpc::InsecureChannelCredentials(), arguments));
-    CAD_CHECK(channels.back()->WaitForConnected(std::chrono::system_clock::now() +
-                                                std::chrono::seconds(30)),
+        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+    CAD_CHECK(channels.back()->WaitForConnected(std::chrono::system_clock::now() + kConnectMax),
               "the server is there");
   }
+  return channels;
+}
+
+class SameCall final : public Conversation {
+ public:
+  SameCall(const CallPlan& plan, std::atomic<std::uint64_t>& number)
+      : plan_(plan), number_(number) {}
+
+  UnaryCall next() override { return {plan_.method, plan_.request(number_.fetch_add(1))}; }
+  bool answered(const std::string& /*response*/) override { return true; }
+
+ private:
+  const CallPlan& plan_;
+  std::atomic<std::uint64_t>& number_;
+};
+
+}  // namespace
+
+struct GrpcCalls::Stub {
+  explicit Stub(std::shared_ptr<grpc::Channel> channel) : stub(std::move(channel)) {}
+  grpc::GenericStub stub;
+};
+
+GrpcCalls::GrpcCalls(const std::string& address)
+    : stub_(std::make_unique<Stub>(connect(address, 1).front())) {}
+GrpcCalls::~GrpcCalls() = default;
+
+std::string GrpcCalls::call(const UnaryCall& call) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kAnswerMax);
+  const grpc::Slice slice(call.request);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  base::Signal answered;
+  stub_->stub.UnaryCall(&context, std::string(call.method), {}, &request, &response,
+                        [&](const grpc::Status& said) {
+                          status = said;
+                          answered.raise();
+                        });
+  answered.wait();
+  CAD_CHECK(status.ok(), status.error_message().c_str());
+  return bytes_of(response);
+}
+
+double run_conversations(const TalkPlan& plan) {
+  const auto channels = connect(plan.address, plan.connections);
   std::vector<std::unique_ptr<Caller>> callers;
+  for (std::size_t i = 0; i < plan.callers.size(); ++i)
+    callers.push_back(std::make_unique<Caller>(*plan.callers[i], channels[i % channels.size()]));
+  return run_loops(
+      {.callers = callers.size(), .seconds = plan.seconds},
+      [&](std::size_t caller, LoopDone done) { callers[caller]->operate(std::move(done)); });
+}
+
+double run_calls(const CallPlan& plan) {
+  std::atomic<std::uint64_t> number{0};
+  TalkPlan talk{.address = plan.address,
+                .callers = {},
+                .connections = plan.connections,
+                .seconds = plan.seconds};
   for (std::size_t i = 0; i < plan.outstanding; ++i)
-    callers.push_back(std::make_unique<Caller>(shared, channels[i % channels.size()]));
-  {
-    const base::MutexLock lock(shared.mutex);
-    shared.running = callers.size();
-  }
-  for (const auto& caller : callers)
-    caller->call();
-  base::Signal().wait_for(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(plan.seconds / 5)));
-  const std::uint64_t before = shared.answered.load();
-  const auto started = SteadyClock::now();
-  base::Signal().wait_for(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(plan.seconds)));
-  const double rate = static_cast<double>(shared.answered.load() - before) /
-                      Seconds(SteadyClock::now() - started).count();
-  shared.stop.store(true);
-  const base::MutexLock lock(shared.mutex);
-  while (shared.running != 0)
-    shared.changed.wait(shared.mutex);
-  return rate;
+    talk.callers.push_back(std::make_unique<SameCall>(plan, number));
+  return run_conversations(talk);
 }
 
 }  // namespace cadastre::bench

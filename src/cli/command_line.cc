@@ -23,6 +23,7 @@
 #include "cli/log_commands.h"
 #include "cli/options.h"
 #include "cli/runs.h"
+#include "cli/serve_commands.h"
 #include "cli/shard_commands.h"
 #include "cli/version.h"
 
@@ -102,6 +103,8 @@ Result<void, CommandError> parse_and_run(
   CoordArguments runs_arguments;
   BitmapArguments bitmap_arguments;
   LogArguments log_arguments;
+  ServeArguments serve_arguments;
+  BackupArguments backup_arguments;
   add_key_commands(app, key_arguments, chosen);
   add_hint_commands(app, hint_arguments, chosen);
   add_shard_commands(app, shard_arguments, chosen);
@@ -109,6 +112,8 @@ Result<void, CommandError> parse_and_run(
   add_runs_command(app, runs_arguments, chosen);
   add_bitmap_commands(app, bitmap_arguments, chosen);
   add_log_commands(app, log_arguments, chosen);
+  add_serve_command(app, serve_arguments, chosen);
+  add_backup_commands(app, backup_arguments, chosen);
   try {
     std::ranges::reverse(arguments);  // As CLI11 wants them.
     app.parse(std::move(arguments));

@@ -11,6 +11,7 @@
 #include "cli/command_choice.h"
 #include "cli/command_error.h"
 #include "cli/coord_once.h"
+#include "cli/remote_access.h"
 
 namespace cadastre::cli {
 namespace {
@@ -242,6 +243,15 @@ void add_coord_options(CLI::App& command, CoordArguments& arguments) {
                      "logical time; if absent, milliseconds since the epoch");
   command.add_option("--op-id", arguments.op_id,
                      "names the request: repeat it with the same one; random if absent");
+  add_access_options(command, arguments.access);
+  command.add_option("--etcd-ca", arguments.etcd_ca, "PEM file of etcd's authority; means TLS");
+  command.add_option("--etcd-cert", arguments.etcd_cert, "PEM file of this client's certificate");
+  command.add_option("--etcd-key", arguments.etcd_key, "PEM file of the certificate's key");
+  command.add_option("--etcd-user-file", arguments.etcd_user_file,
+                     "file whose first line is NAME:PASSWORD");
+  command.add_option("--etcd-owner-ttl", arguments.etcd_owner_ttl,
+                     "seconds that etcd keeps an owner who does not renew, 60 if absent; not less "
+                     "than a run's lease");
 }
 
 void add_coord_commands(CLI::App& app, CoordArguments& arguments, Command& chosen) {

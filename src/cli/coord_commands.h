@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/remote_access.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class App;
@@ -21,10 +22,17 @@ namespace cadastre::cli {
 struct CoordArguments {
   // Of all commands.
   std::string backend;
+  AccessArguments access;
   std::optional<std::string> tenant;
   std::optional<std::string> tenant_id;
   std::optional<std::string> now;
   std::optional<std::string> op_id;
+  // Of an etcd: files, and seconds.
+  std::string etcd_ca;
+  std::string etcd_cert;
+  std::string etcd_key;
+  std::string etcd_user_file;
+  std::optional<std::string> etcd_owner_ttl;
 
   std::string run;
   std::string shard;

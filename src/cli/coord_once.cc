@@ -32,6 +32,7 @@
 #include "cli/limits.h"
 #include "cli/manifest_file.h"
 #include "cli/options.h"
+#include "cli/remote_access.h"
 #include "coord/backend.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
@@ -40,6 +41,8 @@
 #include "coord/shard_summary.h"
 #include "coord/states.h"
 #include "node/coordination.h"
+#include "node/etcd_settings.h"
+#include "node/remote_access.h"
 
 namespace cadastre::cli {
 namespace {
@@ -57,8 +60,23 @@ CommandError from_open(const base::Error<node::OpenError>& error) {
     case node::OpenError::kForeign: return {"foreign_directory", error.detail};
     case node::OpenError::kNewer: return {"newer_format", error.detail};
     case node::OpenError::kDamaged: return {"damaged", error.detail};
+    case node::OpenError::kBadAccess: return usage_error(error.detail);
   }
   return {"backend_unavailable", error.detail};
+}
+
+Result<node::EtcdSettings, CommandError> etcd_settings(const CoordArguments& arguments) {
+  node::EtcdSettings settings{.ca = arguments.etcd_ca,
+                              .certificate = arguments.etcd_cert,
+                              .key = arguments.etcd_key,
+                              .user_file = arguments.etcd_user_file};
+  if (arguments.etcd_owner_ttl) {
+    const std::uint64_t seconds =
+        CAD_TRY(parse_argument_u64(*arguments.etcd_owner_ttl, "--etcd-owner-ttl"));
+    // More is out of its range in any case.
+    settings.owner_ttl = std::chrono::seconds{std::min<std::uint64_t>(seconds, 1'000'000)};
+  }
+  return settings;
 }
 
 Result<std::unique_ptr<coord::CoordinationFacade>, CommandError> open_backend(
@@ -66,8 +84,10 @@ Result<std::unique_ptr<coord::CoordinationFacade>, CommandError> open_backend(
   if (arguments.backend.empty()) {
     return base::fail(usage_error("which backend? name one, such as --backend memory"));
   }
-  auto backend =
-      node::open_coordination(arguments.backend, {.hash_seed = context.random.next_u64()});
+  const node::RemoteAccess access = CAD_TRY(read_access(arguments.access));
+  const node::EtcdSettings etcd = CAD_TRY(etcd_settings(arguments));
+  auto backend = node::open_coordination(arguments.backend,
+                                         {.hash_seed = context.random.next_u64()}, access, etcd);
   if (!backend) return base::fail(from_open(backend.error()));
   return *std::move(backend);
 }

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "base/blake3.h"
 #include "base/bytes.h"
 #include "base/result.h"
 #include "cli/command_error.h"
@@ -28,8 +27,6 @@
 
 namespace cadastre::cli {
 namespace {
-
-constexpr std::string_view kTenantContext = "cadastre/tenant/v1";
 
 // The field if it is there.
 Result<std::optional<std::uint64_t>, CommandError> optional_u64(const JsonFields& request,
@@ -58,10 +55,6 @@ CommandError at_element(const char* list, std::size_t index, CommandError error)
 }
 
 }  // namespace
-
-coord::TenantId tenant_named(std::string_view name) noexcept {
-  return coord::TenantId::from_bytes(base::derive_key(kTenantContext, base::as_bytes(name)));
-}
 
 Result<coord::TenantId, CommandError> tenant_with_id(std::string_view digits,
                                                      std::string_view what) {

@@ -24,6 +24,7 @@
 #include "coord/run_record.h"
 #include "coord/shard_summary.h"
 #include "coord/states.h"
+#include "coord/tenant_name.h"
 #include "shard/cursor.h"
 
 namespace cadastre::cli {
@@ -61,7 +62,7 @@ struct RunListing {
 // ---- From values, however they arrived -------------------------------------------------------------
 
 // The 32 bytes of a tenant that users know by name.
-[[nodiscard]] coord::TenantId tenant_named(std::string_view name) noexcept;
+using coord::tenant_named;
 // From 64 hexadecimal digits; `what` names their place in an error.
 [[nodiscard]] Result<coord::TenantId, CommandError> tenant_with_id(std::string_view digits,
                                                                    std::string_view what);

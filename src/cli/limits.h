@@ -48,6 +48,9 @@ inline constexpr std::size_t kCheckBytesMax =
     shard::kMaxInitialShards *
     (3 * shard::kMaxKeySize + shard::kMaxMetadataSize + shard::kMaxTokenSize);
 
+// A token or a certificate; a larger file is `file_too_large`.
+inline constexpr std::size_t kAccessFileBytesMax = std::size_t{1} << 20;
+
 inline constexpr std::size_t kErrorTextBytesMax = 512;  // an algebra error's text; the rest is cut
 
 static_assert(

@@ -25,8 +25,8 @@ constexpr std::string_view kCompiler = "g++ " __VERSION__;
 std::string version_answer(Format format) {
   if (format == Format::kHuman) {
     return fmt::format(
-        "cadastre {} (commit {}, {})\nengines: local, backends: memory, lmdb\nraft: {}", kVersion,
-        kCommit, kCompiler, kRaft);
+        "cadastre {} (commit {}, {})\nengines: local, backends: memory, lmdb, etcd\nraft: {}",
+        kVersion, kCommit, kCompiler, kRaft);
   }
   std::string line = R"({"version":)";
   append_json_string(line, kVersion);
@@ -34,7 +34,7 @@ std::string version_answer(Format format) {
   append_json_string(line, kCommit);
   line += R"(,"compiler":)";
   append_json_string(line, kCompiler);
-  line += R"(,"engines":["local"],"backends":["memory","lmdb"],"raft":)";
+  line += R"(,"engines":["local"],"backends":["memory","lmdb","etcd"],"raft":)";
   append_json_string(line, kRaft);
   line += '}';
   return line;

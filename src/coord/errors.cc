@@ -231,6 +231,7 @@ std::string_view code_name(const InfraError& error) noexcept {
   switch (error.kind) {
     case InfraError::Kind::kTransient: return "transient";
     case InfraError::Kind::kCorruption: return "corruption";
+    case InfraError::Kind::kRefused: return "refused";
   }
   return "unknown";
 }

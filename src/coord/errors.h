@@ -139,6 +139,7 @@ struct InfraError {
   enum class Kind : std::uint8_t {
     kTransient,   // The outcome is unknown: repeat the same op id after a while.
     kCorruption,  // Stored data is wrong: an operator must look.
+    kRefused,     // Not let in, and nothing was done: the message says who said no, and why.
   };
 
   Kind kind = Kind::kTransient;
@@ -155,6 +156,10 @@ struct InfraError {
 }
 [[nodiscard]] inline InfraError corruption(const char* operation, std::string message) {
   return {InfraError::Kind::kCorruption, operation, std::move(message)};
+}
+
+[[nodiscard]] inline InfraError refused(const char* operation, std::string message) {
+  return {InfraError::Kind::kRefused, operation, std::move(message)};
 }
 
 // ---- Of runs -----------------------------------------------------------------------------------

@@ -175,6 +175,7 @@ std::vector<AnyError> all_errors() {
       ResourceExhausted{{.requested = 32, .available = 16}},
       transient("renew.txn", "timeout"),
       corruption("acquire.load_shard", "no such record"),
+      refused("server", "the token is for another tenant"),
       InvalidConfig{},
       RunNotFound{run},
       RunAlreadyExists{run},
@@ -297,6 +298,7 @@ TEST(RetryAdvices, FollowTheTable) {
   EXPECT_EQ(retry_advice(ResourceExhausted{}), RetryAdvice::kLater);
   EXPECT_EQ(retry_advice(transient("renew.txn", "timeout")), RetryAdvice::kLater);
   EXPECT_EQ(retry_advice(corruption("renew.txn", "bytes")), RetryAdvice::kNever);
+  EXPECT_EQ(retry_advice(refused("server", "no token")), RetryAdvice::kNever);
 }
 
 // ---- Errors as the rules make them -------------------------------------------------------------

@@ -2,21 +2,27 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/result.h"
+#include "client/address.h"
 #include "coord/backend.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/sync_over_async.h"
 #include "node/embedded_coordination.h"
+#include "node/etcd_coordination.h"
+#include "node/etcd_settings.h"
+#include "node/remote_access.h"
 
 namespace cadastre::node {
 namespace {
 
 constexpr std::string_view kLocal = "local:";
+constexpr std::string_view kEtcd = "etcd:";
 
 // A command prints its answer and nothing else; what an operator must act on is not lost.
 class ErrorsOnly final : public base::LogSink {
@@ -70,17 +76,54 @@ Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_local(std::st
   return std::make_unique<LocalFacade>(std::move(parts), *std::move(opened));
 }
 
+// An etcd's coordination and its clock, as one facade.
+class EtcdFacade final : public coord::SyncOverAsync {
+ public:
+  EtcdFacade(std::unique_ptr<base::SystemClock> clock,
+             std::unique_ptr<EtcdCoordination> coordination)
+      : SyncOverAsync(coordination->async()),
+        clock_(std::move(clock)),
+        coordination_(std::move(coordination)) {}
+
+ private:
+  const std::unique_ptr<base::SystemClock> clock_;
+  const std::unique_ptr<EtcdCoordination> coordination_;
+};
+
+OpenError translated(EtcdOpenError code) noexcept {
+  switch (code) {
+    case EtcdOpenError::kPlace: return OpenError::kUnknownBackend;
+    case EtcdOpenError::kFile: return OpenError::kCannotOpen;
+  }
+  return OpenError::kCannotOpen;
+}
+
+Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_etcd(
+    std::string_view place, const EtcdSettings& settings) {
+  auto parsed = parse_etcd_place(place, settings);
+  if (!parsed) return base::fail(translated(parsed.error().code), parsed.error().detail);
+  auto clock = std::make_unique<base::SystemClock>();
+  auto opened = EtcdCoordination::open(*parsed, *clock);
+  if (!opened) return base::fail(translated(opened.error().code), opened.error().detail);
+  return std::make_unique<EtcdFacade>(std::move(clock), *std::move(opened));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_coordination(
-    std::string_view backend, const coord::memory::MemoryOptions& memory) {
+    std::string_view backend,
+    const coord::memory::MemoryOptions& memory,
+    const RemoteAccess& access,
+    const EtcdSettings& etcd) {
   if (backend == "memory") return make_memory_coordination(memory);
   if (backend.starts_with(kLocal)) {
     return open_local(backend.substr(kLocal.size()), memory.hash_seed);
   }
-  if (backend.starts_with("etcd:") || backend.find(':') != std::string_view::npos) {
-    return base::fail(OpenError::kBackendUnavailable,
-                      "this build has the backends memory and local:DIR only");
+  if (backend.starts_with(kEtcd)) return open_etcd(backend.substr(kEtcd.size()), etcd);
+  if (client::is_address(backend)) {
+    auto remote = open_remote(std::string(backend), access);
+    if (!remote) return base::fail(OpenError::kBadAccess, remote.error().detail);
+    return *std::move(remote);
   }
   return base::fail(OpenError::kUnknownBackend,
                     "a backend is memory, local:DIR, etcd:HOST:PORT[/prefix] or HOST:PORT");

@@ -34,6 +34,7 @@
 #include "coord/replicated/settings.h"
 #include "coord/replicated/snapshot_store.h"
 #include "log/group.h"
+#include "log/metrics.h"
 #include "log/types.h"
 #include "node/background_thread.h"
 #include "node/local_log.h"
@@ -89,6 +90,9 @@ class EmbeddedCoordination {
     return *machine_;
   }
   [[nodiscard]] log::Group& group() noexcept CAD_LIFETIMEBOUND { return *group_; }
+  [[nodiscard]] const log::NodeMetrics& log_metrics() const noexcept CAD_LIFETIMEBOUND {
+    return log_->host().metrics();
+  }
 
   // Refuses new operations, finishes those under way, and writes a snapshot if the next start would have much
   // to replay. False: something was still under way, and whoever waited for it is told so.

@@ -99,6 +99,7 @@ class ReplicatedNode {
   [[nodiscard]] bool start();
   void end();
   [[nodiscard]] bool alive() const { return backend_ != nullptr && runner_->failed.empty(); }
+  [[nodiscard]] bool started() const { return machine_ != nullptr; }
   [[nodiscard]] const std::string& error() const { return error_; }
 
   [[nodiscard]] CoordinationFacade& facade() { return *facade_; }

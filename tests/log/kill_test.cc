@@ -65,7 +65,7 @@ class KilledLog : public testing::TestWithParam<int> {
  protected:
   // A life: works until so many were answered or so long, is killed. How many were answered.
   std::size_t live_and_die(std::uint64_t life) {
-    VictimProcess victim("work", directory_, life);
+    VictimProcess victim({"log_victim", "work", directory_, life});
     // Most die at work, some while they open the log.
     const bool early = random_.below(4) == 0;
     const std::size_t answers = early ? 1'000'000 : 1 + random_.below(600);
@@ -78,7 +78,7 @@ class KilledLog : public testing::TestWithParam<int> {
   }
 
   AllExecuted ask() {
-    VictimProcess victim("verify", directory_, 0);
+    VictimProcess victim({"log_victim", "verify", directory_});
     EXPECT_EQ(victim.wait(kPatience), 0);
     AllExecuted all = parse(victim.words());
     EXPECT_EQ(all.size(), kVictimGroups);

@@ -29,12 +29,10 @@ std::chrono::milliseconds left_until(base::Elapsed deadline) {
 
 }  // namespace
 
-VictimProcess::VictimProcess(const std::string& mode,
-                             const std::string& directory,
-                             std::uint64_t life) {
+VictimProcess::VictimProcess(const VictimCommand& command) {
   const std::string program =
-      (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "log_victim").string();
-  const std::string number = std::to_string(life);
+      (std::filesystem::read_symlink("/proc/self/exe").parent_path() / command.program).string();
+  const std::string number = std::to_string(command.life);
   std::array<int, 2> ends{};
   CAD_CHECK(pipe2(ends.data(), O_CLOEXEC) == 0, "a pipe can be made");
   process_ = fork();
@@ -43,8 +41,8 @@ VictimProcess::VictimProcess(const std::string& mode,
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     dup2(ends[1], STDOUT_FILENO);
-    execl(program.c_str(), program.c_str(), mode.c_str(), directory.c_str(), number.c_str(),
-          nullptr);
+    execl(program.c_str(), program.c_str(), command.mode.c_str(), command.directory.c_str(),
+          number.c_str(), nullptr);
     _exit(127);
   }
   close(ends[1]);

@@ -1,5 +1,5 @@
-// VictimProcess: one run of log_victim, in a process group of its own, that ends with this process at the
-// latest.
+// VictimProcess: one run of a program that is to be killed, in a process group of its own, that ends with this
+// process at the latest. It writes words of eight bytes, little-endian, to its output.
 
 #pragma once
 
@@ -13,10 +13,17 @@
 
 namespace cadastre::log {
 
+// The program lies beside this one.
+struct VictimCommand {
+  std::string program;
+  std::string mode;
+  std::string directory;
+  std::uint64_t life = 0;
+};
+
 class VictimProcess {
  public:
-  // log_victim lies beside this program.
-  VictimProcess(const std::string& mode, const std::string& directory, std::uint64_t life);
+  explicit VictimProcess(const VictimCommand& command);
   VictimProcess(const VictimProcess&) = delete;
   VictimProcess& operator=(const VictimProcess&) = delete;
   ~VictimProcess();

@@ -157,8 +157,8 @@ Result<Outcome, ResourceExhausted> MemoryBackend::carry_out(Number number,
   Record& record = pool_[number];
   const IndexedState before = IndexedState::of(record);
   if (decision->cursor) {
-    const auto fits = check_budget(block_bytes(record.cursor.view(slab_)),
-                                   block_bytes(*decision->cursor));
+    const auto fits =
+        check_budget(block_bytes(record.cursor.view(slab_)), block_bytes(*decision->cursor));
     if (!fits) return base::fail(ResourceExhausted{fits.error()});
     const auto stored = record.cursor.update(slab_, *decision->cursor);
     if (!stored) return base::fail(ResourceExhausted{stored.error()});

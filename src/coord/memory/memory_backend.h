@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -83,6 +84,13 @@ struct CooldownDump {
   LogicalTime claimed_at;
 
   friend bool operator==(const CooldownDump&, const CooldownDump&) = default;
+};
+
+// Counts for an operator.
+struct Totals {
+  std::array<std::uint64_t, 5> runs{};    // by RunStatus
+  std::array<std::uint64_t, 4> shards{};  // by ShardStatus
+  std::uint64_t leased = 0;               // at the last time that each run was asked about
 };
 
 class MemoryBackend final : public CoordinationFacade, public Introspection {
@@ -192,6 +200,8 @@ class MemoryBackend final : public CoordinationFacade, public Introspection {
   [[nodiscard]] std::vector<RunRecord> dump_runs() const override;
   void verify() const override;
   [[nodiscard]] base::SlabStats slab_stats() const noexcept { return slab_.stats(); }
+  // What is held, of all tenants, by a look at each run.
+  [[nodiscard]] Totals totals() const noexcept;
 
   // Each run by tenant and id, followed by its shards by id. The visitors call nothing of the backend.
   void visit_by_id(base::FunctionRef<void(const RunRecord&)> visit_run,

@@ -18,6 +18,7 @@
 #include "coord/memory/staging.h"
 #include "coord/run_record.h"
 #include "coord/shard_record.h"
+#include "coord/states.h"
 
 namespace cadastre::coord::memory {
 
@@ -44,6 +45,19 @@ std::vector<const Run*> MemoryBackend::runs_in_order() const {
       runs.push_back(run.get());
   }
   return runs;
+}
+
+Totals MemoryBackend::totals() const noexcept {
+  Totals totals;
+  for (const auto& [id, tenant] : tenants_) {  // Sums do not depend on the order.
+    for (const auto& [run_id, run] : tenant->runs) {
+      ++totals.runs[static_cast<std::size_t>(run->record().status)];
+      for (std::size_t status = 0; status < totals.shards.size(); ++status)
+        totals.shards[status] += run->count(static_cast<ShardStatus>(status));
+      totals.leased += run->leased();
+    }
+  }
+  return totals;
 }
 
 void MemoryBackend::visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const {

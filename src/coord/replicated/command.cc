@@ -1,7 +1,9 @@
 #include "coord/replicated/command.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -22,6 +24,7 @@ namespace cadastre::coord::replicated {
 namespace {
 
 constexpr std::uint8_t kVersion = 1;
+constexpr std::uint64_t kCountMax = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kUsualBytes = 256;  // A checkpoint with a key and no token is smaller.
 
 // ---- Encoding ------------------------------------------------------------------------------------
@@ -42,8 +45,9 @@ void write(BlobWriter& out, const CreateRun& call) {
 void write(BlobWriter& out, const RegisterShards& call) {
   out.u64(call.run.raw());
   out.u64(call.op.raw());
-  out.u32(static_cast<std::uint32_t>(call.shards.size()));
-  if (call.shards.size() > kMaxInitialShards) return;
+  out.u32(static_cast<std::uint32_t>(std::min<std::uint64_t>(call.count, kCountMax)));
+  if (call.count > kMaxInitialShards) return;
+  CAD_CHECK(call.shards.size() == call.count, "a manifest that travels has its rows");
   for (const InitialShardInput& shard : call.shards) {
     out.u64(shard.shard.raw());
     write_spec(out, shard.spec);

@@ -127,15 +127,22 @@ class Collector {
       return base::fail(violation("a record has a header"));
     }
     const auto kind = std::to_integer<std::uint8_t>(record[kKindAt]);
-    if (kind < last_kind_ && last_kind_ >= kCooldowns) {
+    if (kind <= last_kind_ && last_kind_ >= kCooldowns) {
       return base::fail(violation("records follow the order of the keyspace"));
     }
     last_kind_ = kind;
     switch (kind) {
       case static_cast<std::uint8_t>(BlobKind::kRun): return add_run(record);
       case static_cast<std::uint8_t>(BlobKind::kShard): return add_shard(record);
-      case kCooldowns: content_.cooldowns = CAD_TRY(decode_cooldowns(record)); return {};
-      case kTenantTimes: content_.times = CAD_TRY(decode_times(record)); return {};
+      case kCooldowns:
+        content_.cooldowns = CAD_TRY(decode_cooldowns(record));
+        if (!content_.cooldowns.empty() && content_.head.settings.claim_cooldown_interval != 0)
+          return {};
+        return base::fail(violation("cooldowns are there if they are on"));
+      case kTenantTimes:
+        content_.times = CAD_TRY(decode_times(record));
+        if (!content_.times.empty()) return {};
+        return base::fail(violation("a list of times is not empty"));
       default: return base::fail(violation("a snapshot has runs, shards, cooldowns and times"));
     }
   }

@@ -33,7 +33,7 @@
 namespace cadastre::coord::replicated {
 namespace {
 
-constexpr std::uint64_t kSlabBytesMin = std::uint64_t{16} << 20;
+constexpr std::uint64_t kSlabBytesMin = std::uint64_t{1} << 20;
 constexpr std::uint64_t kSlabBytesMax = std::numeric_limits<std::uint32_t>::max();
 
 // What a command can make the slab allocate: each string's block is at most twice its bytes or 16, a
@@ -48,8 +48,9 @@ static_assert(kRecordBytesCeiling + need_of(log::kCommandBytesMax) + (kSlabBytes
                   kSlabBytesMax,
               "whatever the settings allow fits a slab, with room to spare");
 
+// Memory that nothing was written to costs nothing, and moves are rare.
 std::uint64_t live_and_spare(std::uint64_t live, std::uint64_t need) noexcept {
-  return std::clamp(2 * live + need, kSlabBytesMin, kSlabBytesMax);
+  return std::clamp(4 * live + need, kSlabBytesMin, kSlabBytesMax);
 }
 
 }  // namespace

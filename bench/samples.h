@@ -1,0 +1,26 @@
+// What several repetitions of one measurement say together. Pure.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace cadastre::bench {
+
+[[nodiscard]] inline double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// From the 10th to the 90th percentile, by the median; of a few values, from the least to the largest.
+[[nodiscard]] inline double spread(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto last = static_cast<double>(values.size() - 1);
+  const double low = values[static_cast<std::size_t>(std::floor(0.1 * last))];
+  const double high = values[static_cast<std::size_t>(std::ceil(0.9 * last))];
+  return (high - low) / values[values.size() / 2];
+}
+
+}  // namespace cadastre::bench

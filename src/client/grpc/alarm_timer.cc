@@ -1,0 +1,29 @@
+#include "client/alarm_timer.h"
+
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include <grpc/support/time.h>
+#include <grpcpp/alarm.h>
+
+namespace cadastre::client {
+namespace {
+
+// Lives until it has run.
+struct Waiting {
+  grpc::Alarm alarm;
+  std::move_only_function<void()> task;
+};
+
+}  // namespace
+
+void AlarmTimer::after(std::chrono::milliseconds delay, std::move_only_function<void()> task) {
+  auto* const waiting = new Waiting{.alarm = {}, .task = std::move(task)};
+  waiting->alarm.Set(gpr_time_from_millis(delay.count(), GPR_TIMESPAN), [waiting](bool /*fired*/) {
+    waiting->task();
+    delete waiting;
+  });
+}
+
+}  // namespace cadastre::client

@@ -1,0 +1,264 @@
+#include "node/server_node.h"
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/logger.h"
+#include "base/result.h"
+#include "coord/identity.h"
+#include "coord/memory/memory_backend.h"
+#include "coord/states.h"
+#include "log/group_status.h"
+#include "node/alarm_thread.h"
+#include "node/embedded_coordination.h"
+#include "node/server_config.h"
+#include "server/access.h"
+#include "server/claim_streams.h"
+#include "server/grpc/grpc_server.h"
+#include "server/http/http_server.h"
+#include "server/http/metrics_page.h"
+#include "server/limits.h"
+#include "server/listen_address.h"
+#include "server/private_file.h"
+#include "server/stamper.h"
+#include "server/start_error.h"
+
+namespace cadastre::node {
+namespace {
+
+// How often runs are looked for that are old enough to go.
+constexpr std::chrono::seconds kCollectEvery{60};
+// How long a start waits for its HTTP thread to listen.
+constexpr std::chrono::milliseconds kHttpStartMax{5'000};
+
+ServerError translated(EmbeddedError code) noexcept {
+  switch (code) {
+    case EmbeddedError::kCannotOpen: return ServerError::kCannotOpen;
+    case EmbeddedError::kLocked: return ServerError::kLocked;
+    case EmbeddedError::kForeign: return ServerError::kForeign;
+    case EmbeddedError::kNewer: return ServerError::kNewer;
+    case EmbeddedError::kDamaged: return ServerError::kDamaged;
+  }
+  return ServerError::kCannotOpen;
+}
+
+ServerError translated(server::StartError code) noexcept {
+  switch (code) {
+    case server::StartError::kBadAddress:
+    case server::StartError::kBadTls: return ServerError::kBadConfig;
+    case server::StartError::kNotLoopback: return ServerError::kInsecure;
+    case server::StartError::kCannotListen: return ServerError::kCannotListen;
+  }
+  return ServerError::kBadConfig;
+}
+
+ServerError translated(server::TokenFileError code) noexcept {
+  return code == server::TokenFileError::kExposed ? ServerError::kInsecure
+                                                  : ServerError::kBadConfig;
+}
+
+ServerError translated(server::PrivateFileError code) noexcept {
+  return code == server::PrivateFileError::kExposed ? ServerError::kInsecure
+                                                    : ServerError::kBadConfig;
+}
+
+template <class T, class Code>
+base::Result<T, ServerError> passed_on(std::expected<T, base::Error<Code>> result) {
+  if (!result) return base::fail(translated(result.error().code), std::move(result.error().detail));
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return *std::move(result);
+  }
+}
+
+// Certificate and key go together; a client CA needs both.
+base::Result<std::optional<server::TlsMaterial>, ServerError> read_tls(const ServerConfig& config) {
+  if (config.tls_cert.has_value() != config.tls_key.has_value() ||
+      (config.tls_client_ca && !config.tls_cert)) {
+    return base::fail(ServerError::kBadConfig,
+                      "--tls-cert and --tls-key go together; --tls-client-ca needs both");
+  }
+  if (!config.tls_cert) return std::nullopt;
+  server::TlsMaterial tls;
+  tls.certificate_chain = CAD_TRY(
+      passed_on(server::read_public_file(config.tls_cert->c_str(), server::kPemFileBytesMax)));
+  tls.private_key = CAD_TRY(
+      passed_on(server::read_private_file(config.tls_key->c_str(), server::kPemFileBytesMax)));
+  if (config.tls_client_ca) {
+    tls.client_ca = CAD_TRY(passed_on(
+        server::read_public_file(config.tls_client_ca->c_str(), server::kPemFileBytesMax)));
+  }
+  return tls;
+}
+
+base::Result<server::ListenAddress, ServerError> address_of(const std::string& text,
+                                                            const ServerConfig& config) {
+  auto address = CAD_TRY(passed_on(server::parse_listen_address(text)));
+  const auto transport = config.tls_cert ? server::Transport::kTls : server::Transport::kPlain;
+  const auto policy =
+      config.insecure ? server::PlainPolicy::kAnywhere : server::PlainPolicy::kLoopbackOnly;
+  CAD_TRY(passed_on(server::may_listen(address, transport, policy)));
+  return address;
+}
+
+}  // namespace
+
+ServerNode::ServerNode(const ServerNodeParts& parts)
+    : parts_(parts), admission_(server::kCallsMax) {}
+
+base::Result<std::unique_ptr<ServerNode>, ServerError> ServerNode::start(
+    const ServerConfig& config, const ServerNodeParts& parts) {
+  std::unique_ptr<ServerNode> node(new ServerNode(parts));
+  if (config.token_file) {
+    node->access_ =
+        CAD_TRY(passed_on(server::read_token_file(config.token_file->c_str(), node->random_)));
+  }
+  CAD_TRY(node->start_http(config));  // First, so that it can say that the rest is still opening.
+  CAD_TRY(node->open_coordination(config));
+  CAD_TRY(node->start_grpc(config));
+  const std::chrono::milliseconds retention = config.terminal_runs_kept;
+  node->background_thread_ =
+      std::jthread([raw = node.get(), retention] { raw->collect_until_stopped(retention); });
+  node->phase_.store(Phase::kReady);
+  node->grpc_->set_serving(true);
+  return node;
+}
+
+base::Result<void, ServerError> ServerNode::start_http(const ServerConfig& config) {
+  server::HttpOptions options {
+    .address = CAD_TRY(address_of(config.http, config))
+    , .tls = {}
+  };
+  if (config.tls_cert && config.tls_key && !server::is_loopback(options.address))
+    options.tls = server::HttpTls{*config.tls_cert, *config.tls_key, config.tls_client_ca};
+  std::vector<server::HttpPage> pages;
+  pages.push_back({"/healthz", [] {
+                     return server::HttpAnswer{200, "text/plain", "ok\n"};
+                   }});
+  pages.push_back({"/readyz", [this] {
+                     return ready_answer();
+                   }});
+  pages.push_back({"/metrics", [this] {
+                     return metrics_answer();
+                   }});
+  http_ = CAD_TRY(passed_on(server::HttpServer::bind(options, std::move(pages))));
+  http_address_ = to_text(server::ListenAddress{options.address.host, http_->port()});
+  http_thread_ = std::jthread([this] { http_->serve(); });
+  // A stop that comes before it listens would not be heard.
+  const base::Elapsed began = parts_.clock.elapsed();
+  while (!http_->is_serving()) {
+    if (parts_.clock.elapsed() - began > kHttpStartMax)
+      return base::fail(ServerError::kCannotListen, "HTTP does not begin to listen");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {};
+}
+
+base::Result<void, ServerError> ServerNode::open_coordination(const ServerConfig& config) {
+  coordination_ = CAD_TRY(passed_on(EmbeddedCoordination::open(
+      {.directory = config.data, .hash_seed = random_.next_u64()}, parts_.clock, parts_.logger)));
+  stamper_ = std::make_unique<server::Stamper>(parts_.clock, [this](const coord::TenantId& tenant) {
+    return coordination_->largest_now(tenant);
+  });
+  alarm_ = std::make_unique<AlarmThread>(parts_.clock);
+  streams_ = std::make_unique<server::ClaimStreams>(
+      server::ClaimStreamsParts{coordination_->async(), *stamper_, *alarm_, random_});
+  alarm_->start([this] { streams_->on_alarm(); });
+  return {};
+}
+
+base::Result<void, ServerError> ServerNode::start_grpc(const ServerConfig& config) {
+  const server::GrpcOptions options {
+    .address = CAD_TRY(address_of(config.listen, config))
+    , .tls = CAD_TRY(read_tls(config))
+  };
+  grpc_ = CAD_TRY(passed_on(server::GrpcServer::start(options, {.backend = coordination_->async(),
+                                                                .clock = parts_.clock,
+                                                                .stamper = *stamper_,
+                                                                .access = access_,
+                                                                .streams = *streams_,
+                                                                .admission = admission_,
+                                                                .metrics = metrics_})));
+  grpc_address_ = to_text(server::ListenAddress{options.address.host, grpc_->port()});
+  return {};
+}
+
+void ServerNode::collect_until_stopped(std::chrono::milliseconds retention) {
+  while (!background_ending_.load()) {
+    const auto collected =
+        coordination_->collect_runs(static_cast<std::uint64_t>(retention.count()));
+    if (!collected) {
+      parts_.logger.warn("old runs were not forgotten", {{"reason", collected.error().message}});
+    } else if (*collected > 0) {
+      parts_.logger.info("old runs forgotten", {{"runs", *collected}});
+    }
+    if (background_ending_.load()) return;
+    background_signal_.wait_for(kCollectEvery);
+  }
+}
+
+server::HttpAnswer ServerNode::ready_answer() const {
+  switch (phase_.load()) {
+    case Phase::kOpening: return {503, "text/plain", "opening\n"};
+    case Phase::kReady: return {200, "text/plain", "ready\n"};
+    case Phase::kStopping: break;
+  }
+  return {503, "text/plain", "stopping\n"};
+}
+
+server::HttpAnswer ServerNode::metrics_answer() const {
+  // What is not there yet, or about to go, has no figures.
+  if (phase_.load() != Phase::kReady) return ready_answer();
+  const coord::memory::Totals totals = coordination_->machine().read(
+      [](const coord::memory::MemoryBackend& records) { return records.totals(); });
+  const auto runs = [&totals](coord::RunStatus status) {
+    return totals.runs[static_cast<std::size_t>(status)];
+  };
+  server::CoordinationGauges gauges{
+      .runs_initializing = runs(coord::RunStatus::kInitializing),
+      .runs_active = runs(coord::RunStatus::kActive),
+      .runs_ended = runs(coord::RunStatus::kDone) + runs(coord::RunStatus::kFailed) +
+                    runs(coord::RunStatus::kCancelled),
+      .leases = totals.leased,
+  };
+  for (const std::uint64_t count : totals.shards)
+    gauges.shards += count;
+  const log::GroupStatus status = coordination_->group().status();
+  return {200, "text/plain; version=0.0.4",
+          server::metrics_page({.operations = metrics_,
+                                .calls_under_way = admission_.calls(),
+                                .claim_streams = streams_->size(),
+                                .coordination = gauges,
+                                .node_log = &coordination_->log_metrics(),
+                                .group_log = &coordination_->group().metrics(),
+                                .group_status = &status})};
+}
+
+bool ServerNode::stop() {
+  phase_.store(Phase::kStopping);
+  if (grpc_) grpc_->stop(kCallsPatience);
+  background_ending_.store(true);
+  background_signal_.raise();
+  if (background_thread_.joinable()) background_thread_.join();
+  if (alarm_) alarm_->stop();
+  bool clean = true;
+  if (coordination_) clean = coordination_->stop(kLogPatience);
+  grpc_.reset();  // Every call has its answer by now.
+  if (http_) http_->stop();
+  if (http_thread_.joinable()) http_thread_.join();
+  http_.reset();
+  streams_.reset();
+  coordination_.reset();
+  return clean;
+}
+
+}  // namespace cadastre::node
