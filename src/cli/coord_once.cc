@@ -61,7 +61,7 @@ CommandError from_open(const base::Error<node::OpenError>& error) {
     case node::OpenError::kDamaged: return {"damaged", error.detail};
     case node::OpenError::kBadAccess: return usage_error(error.detail);
   }
-  return {"backend_unavailable", error.detail};
+  return {"cannot_open", error.detail};
 }
 
 Result<node::EtcdSettings, CommandError> etcd_settings(const CoordArguments& arguments) {
