@@ -42,10 +42,9 @@ const std::string kBareEtcd = "bare etcd transactions, same compares and bytes";
 const std::string kLocks = "etcd locks, a lease for each worker";
 const std::string kLeasedLocks = "etcd locks, a lease for each lock";
 
-double talk(std::string address, std::vector<std::unique_ptr<Conversation>> callers) {
-  return run_conversations({.address = std::move(address),
-                            .callers = std::move(callers),
-                            .seconds = kDurableRoundSeconds});
+double talk(const std::string& address, std::vector<std::unique_ptr<Conversation>> callers) {
+  return run_conversations(
+      {.address = address, .callers = std::move(callers), .seconds = kDurableRoundSeconds});
 }
 
 double run_empty_calls() {
@@ -94,6 +93,7 @@ double run_bare_transactions(std::size_t value_bytes) {
   const EtcdServer server(directory.path());
   EtcdCalls calls(server.address());
   std::vector<std::unique_ptr<Conversation>> callers;
+  callers.reserve(kEtcdCallers);
   for (std::size_t i = 0; i < kEtcdCallers; ++i) {
     callers.push_back(std::make_unique<GuardedPuts>(
         calls.make_record(EtcdWork::record_key(i + 1), value_bytes), value_bytes));
@@ -111,20 +111,21 @@ double run_locks(const Make& make) {
   const EtcdServer server(directory.path());
   EtcdCalls calls(server.address());
   std::vector<std::unique_ptr<Conversation>> callers;
+  callers.reserve(kCallers);
   for (std::size_t i = 0; i < kCallers; ++i)
     callers.push_back(make(calls, fmt::format("locks/{:02}", i)));
   return talk(server.address(), std::move(callers));
 }
 
 double run_session_locks() {
-  return run_locks([](EtcdCalls& calls, std::string head) {
-    return std::make_unique<LockPairs>(std::move(head), kWorkShards / kCallers,
+  return run_locks([](EtcdCalls& calls, const std::string& head) {
+    return std::make_unique<LockPairs>(head, kWorkShards / kCallers,
                                        calls.grant_lease(kLockSeconds));
   });
 }
 double run_leased_locks() {
-  return run_locks([](EtcdCalls& /*calls*/, std::string head) {
-    return std::make_unique<LeasedLockPairs>(std::move(head), kWorkShards / kCallers);
+  return run_locks([](EtcdCalls& /*calls*/, const std::string& head) {
+    return std::make_unique<LeasedLockPairs>(head, kWorkShards / kCallers);
   });
 }
 

@@ -97,10 +97,22 @@ class Caller {
   std::uint64_t ops_ = 0;
 };
 
+struct Claimed {
+  std::unique_ptr<coord::AcquireScratch> scratch = std::make_unique<coord::AcquireScratch>();
+  std::optional<Lease> lease;
+};
+
+// Whether every lease of the call was renewed.
+bool is_renewed(const auto& answer) {
+  return answer.has_value() &&
+         std::ranges::all_of(*answer, [](const auto& one) { return one.has_value(); });
+}
+
 std::vector<std::unique_ptr<Caller>> make_callers(AsyncCoordinationFacade& backend,
                                                   const TenantId& tenant,
                                                   std::size_t count) {
   std::vector<std::unique_ptr<Caller>> callers;
+  callers.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     callers.push_back(std::make_unique<Caller>(backend, tenant, i));
   return callers;
@@ -125,9 +137,11 @@ CoordWork::CoordWork(AsyncCoordinationFacade& backend, const WorkPlan& plan) : b
                         std::move(done));
   });
   std::vector<std::string> starts;
+  starts.reserve(plan.shards + 1);
   for (std::size_t i = 0; i <= plan.shards; ++i)
     starts.push_back(shard_start(i + 1));
   std::vector<shard::InitialShardInput> manifest;
+  manifest.reserve(plan.shards);
   for (std::size_t i = 0; i < plan.shards; ++i) {
     manifest.push_back({.shard = shard::ShardId::from_raw(i + 1),
                         .spec = shard::ShardSpecRef::unchecked(base::as_bytes(starts[i]),
@@ -140,26 +154,34 @@ CoordWork::CoordWork(AsyncCoordinationFacade& backend, const WorkPlan& plan) : b
 }
 
 std::vector<Lease> CoordWork::claim(std::size_t count) {
-  std::vector<std::optional<Lease>> claimed(count);
-  std::vector<std::unique_ptr<coord::AcquireScratch>> scratch;
-  for (std::size_t i = 0; i < std::min(count, kClaimsAtOnce); ++i)
-    scratch.push_back(std::make_unique<coord::AcquireScratch>());
-  for (std::size_t first = 0; first < count; first += scratch.size()) {
-    const std::size_t size = std::min(scratch.size(), count - first);
-    std::latch completed(static_cast<std::ptrdiff_t>(size));
-    for (std::size_t i = 0; i < size; ++i) {
-      backend_.claim_next_available(logical_now(), tenant_, kRun, WorkerId::from_raw(first + i + 1),
-                                    *scratch[i], [&, to = first + i](const auto& result) {
-                                      CAD_CHECK(result.has_value(), "there are free shards");
-                                      claimed[to] = result->lease;
-                                      completed.count_down();
-                                    });
-    }
-    completed.wait();
-  }
   std::vector<Lease> leases;
-  for (const auto& lease : claimed)
-    leases.push_back(*lease);
+  leases.reserve(count);
+  while (leases.size() < count) {
+    const auto more =
+        claim_at_once(std::min(kClaimsAtOnce, count - leases.size()), leases.size() + 1);
+    leases.insert(leases.end(), more.begin(), more.end());
+  }
+  return leases;
+}
+
+std::vector<Lease> CoordWork::claim_at_once(std::size_t count, std::uint64_t first_worker) {
+  std::vector<Claimed> claimed(count);
+  std::latch completed(static_cast<std::ptrdiff_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    Claimed& one = claimed[i];
+    backend_.claim_next_available(logical_now(), tenant_, kRun,
+                                  WorkerId::from_raw(first_worker + i), *one.scratch,
+                                  [&one, &completed](const auto& result) {
+                                    CAD_CHECK(result.has_value(), "there are free shards");
+                                    one.lease = result->lease;
+                                    completed.count_down();
+                                  });
+  }
+  completed.wait();
+  std::vector<Lease> leases;
+  leases.reserve(count);
+  for (const Claimed& one : claimed)
+    leases.push_back(*one.lease);
   return leases;
 }
 
@@ -181,15 +203,12 @@ double CoordWork::run_claims(const LoopPlan& plan) {
 }
 
 void CoordWork::renew_many(const std::vector<Lease>& leases) {
-  wait_for([&](auto done) {
-    backend_.renew_many(
-        logical_now(), tenant_, leases, [done = std::move(done)](const auto& renewed) mutable {
-          CAD_CHECK(renewed.has_value(), "so many leases may be renewed at once");
-          CAD_CHECK(std::ranges::all_of(*renewed, [](const auto& one) { return one.has_value(); }),
-                    "each of them is held");
-          done(renewed);
-        });
+  base::Signal completed;
+  backend_.renew_many(logical_now(), tenant_, leases, [&completed](const auto& renewed) {
+    CAD_CHECK(is_renewed(renewed), "each of them is held");
+    completed.raise();
   });
+  completed.wait();
 }
 
 }  // namespace cadastre::bench

@@ -44,6 +44,9 @@ class CoordWork {
   void renew_many(const std::vector<coord::Lease>& leases);
 
  private:
+  [[nodiscard]] std::vector<coord::Lease> claim_at_once(std::size_t count,
+                                                        std::uint64_t first_worker);
+
   coord::AsyncCoordinationFacade& backend_;
   const coord::TenantId tenant_ = work_tenant();
 };

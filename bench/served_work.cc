@@ -16,9 +16,11 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/logger.h"
 #include "bench/coord_load.h"
 #include "bench/peers/grpc_loop.h"
 #include "bench/work_keys.h"
+#include "coord/identity.h"
 #include "node/server_node.h"
 
 namespace cadastre::bench {

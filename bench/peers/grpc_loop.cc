@@ -41,9 +41,9 @@ class Caller {
 
  private:
   void call() {
-    UnaryCall call = talk_.next();
+    const UnaryCall call = talk_.next();
     context_ = std::make_unique<grpc::ClientContext>();
-    const grpc::Slice slice(std::move(call.request));
+    const grpc::Slice slice(call.request);
     request_ = grpc::ByteBuffer(&slice, 1);
     stub_.UnaryCall(context_.get(), std::string(call.method), {}, &request_, &response_,
                     [this](const grpc::Status& status) { answered(status); });
@@ -122,6 +122,7 @@ std::string GrpcCalls::call(const UnaryCall& call) {
 double run_conversations(const TalkPlan& plan) {
   const auto channels = connect(plan.address, plan.connections);
   std::vector<std::unique_ptr<Caller>> callers;
+  callers.reserve(plan.callers.size());
   for (std::size_t i = 0; i < plan.callers.size(); ++i)
     callers.push_back(std::make_unique<Caller>(*plan.callers[i], channels[i % channels.size()]));
   return run_loops(
@@ -135,6 +136,7 @@ double run_calls(const CallPlan& plan) {
                 .callers = {},
                 .connections = plan.connections,
                 .seconds = plan.seconds};
+  talk.callers.reserve(plan.outstanding);
   for (std::size_t i = 0; i < plan.outstanding; ++i)
     talk.callers.push_back(std::make_unique<SameCall>(plan, number));
   return run_conversations(talk);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>

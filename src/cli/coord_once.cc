@@ -54,7 +54,6 @@ constexpr std::string_view kTenantDefault = "default";
 CommandError from_open(const base::Error<node::OpenError>& error) {
   switch (error.code) {
     case node::OpenError::kUnknownBackend: return {"unknown_backend", error.detail};
-    case node::OpenError::kBackendUnavailable: return {"backend_unavailable", error.detail};
     case node::OpenError::kCannotOpen: return {"cannot_open", error.detail, Retry::kLater};
     case node::OpenError::kLocked: return {"locked", error.detail, Retry::kLater};
     case node::OpenError::kForeign: return {"foreign_directory", error.detail};
@@ -62,7 +61,7 @@ CommandError from_open(const base::Error<node::OpenError>& error) {
     case node::OpenError::kDamaged: return {"damaged", error.detail};
     case node::OpenError::kBadAccess: return usage_error(error.detail);
   }
-  return {"backend_unavailable", error.detail};
+  return {"cannot_open", error.detail};
 }
 
 Result<node::EtcdSettings, CommandError> etcd_settings(const CoordArguments& arguments) {

@@ -43,11 +43,7 @@ constexpr std::array<CheckedSection, 36> kSections = {{
     {"6b", check_prefixes},         {"6c", check_key_kinds},
     {"12c", check_retry_delays},    {"12d", check_transaction_sizes},
 }};
-// The section of which one row waits, see below.
 constexpr CheckedSection kTexts{"13", check_texts};
-
-// Checked where that backend's configuration is.
-constexpr std::array<std::string_view, 1> kRowsForTheEtcdBackend = {"13-7"};  // endpoint
 
 std::vector<CheckedSection> checked_sections() {
   std::vector<CheckedSection> all(kSections.begin(), kSections.end());
@@ -127,11 +123,6 @@ const Json& row_named(const Json& file, std::string_view id) {
   return *found;
 }
 
-bool waits_for_etcd(const Json& row) {
-  return std::ranges::find(kRowsForTheEtcdBackend, row.at("id").get<std::string>()) !=
-         kRowsForTheEtcdBackend.end();
-}
-
 namespace {
 
 class CoordinationVectors : public ::testing::TestWithParam<CheckedSection> {};
@@ -157,12 +148,6 @@ TEST(CoordinationVectorFile, IsOfTheFormatThatTheLoaderReads) {
   const Json file = load_vectors();
   EXPECT_EQ(file.at("format").at("name"), "cadastre-coordination-vectors");
   EXPECT_EQ(file.at("format").at("version"), 1);
-}
-
-TEST(CoordinationVectorFile, HasWhatWaitsForTheEtcdBackend) {
-  const Json file = load_vectors();
-  for (const std::string_view id : kRowsForTheEtcdBackend)
-    EXPECT_EQ(row_named(file, id).at("id"), id);
 }
 
 TEST(CoordinationVectorLoader, NamesWhatNoTestReadsAndWhatIsMissing) {

@@ -20,9 +20,6 @@ struct Section {
 // The row with this id, in any section.
 [[nodiscard]] const Json& row_named(const Json& file, std::string_view id);
 
-// Whether a row of a section that is checked describes the etcd backend and is left to it.
-[[nodiscard]] bool waits_for_etcd(const Json& row);
-
 void check_anchors(const Section& section);
 void check_canonical_bytes(const Section& section);
 void check_derived_ids(const Section& section);

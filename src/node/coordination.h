@@ -18,7 +18,6 @@ using base::Result;
 
 enum class OpenError : std::uint8_t {
   kUnknownBackend,      // Name one of the kinds that the detail lists.
-  kBackendUnavailable,  // This build has no such backend.
   kCannotOpen,          // The operating system refuses: `detail` has its reason.
   kLocked,              // Another process has the directory: `detail` names it.
   kForeign,             // The directory holds something else: choose another.

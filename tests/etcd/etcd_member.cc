@@ -187,6 +187,10 @@ void EtcdMember::kill() {
 
 void EtcdMember::pause() {
   CAD_CHECK(::kill(process_, SIGSTOP) == 0, "it runs");
+  int status = 0;  // Until all its threads stand still.
+  while (waitpid(process_, &status, WUNTRACED) < 0)
+    CAD_CHECK(errno == EINTR, "a child can be waited for");
+  CAD_CHECK(WIFSTOPPED(status), "it has not ended");
 }
 
 void EtcdMember::resume() {

@@ -95,9 +95,10 @@ TEST(GrpcFaults, AStoppedLeaderLeavesAWriteUnknownAndTheOthersGoOn) {
     if (i != leader) endpoints.push_back(cluster[i].endpoint());
   }
   BlockingStore store(impatient(endpoints));
-  ASSERT_TRUE(store.put("/k", "before"));
+  BlockingStore faithful(impatient({cluster[leader].endpoint()}));  // It asks nobody else.
+  ASSERT_TRUE(answer_until(seconds{10}, [&] { return faithful.put("/k", "before"); }));
   cluster[leader].pause();
-  const auto unknown = store.put("/k", "during");
+  const auto unknown = faithful.put("/k", "during");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, StoreError::kOutcomeUnknown) << unknown.error().detail;
   const auto after = answer_until(seconds{10}, [&] { return store.put("/after", "v"); });

@@ -44,6 +44,8 @@ using conformance::spec;
 using conformance::operator""_id;
 using conformance::operator""_op;
 using conformance::operator""_t;
+using conformance::operator""_w;
+using conformance::operator""_b;
 
 inline constexpr RunId kRun = RunId::from_raw(1);
 inline constexpr std::chrono::seconds kTtl{60};

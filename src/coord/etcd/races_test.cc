@@ -162,6 +162,31 @@ TEST(EtcdRace, F2OneOfTwoSplitsAndNoChildTooMany) {
   }
 }
 
+// The tenant's count is exact, whoever counts (D-4).
+TEST(EtcdRace, F2TwoSplitsAtOnceAreBothCounted) {
+  for (std::uint64_t seed = 0; seed < kRaces; ++seed) {
+    const auto race = std::make_unique<Race>();
+    race->set_up();
+    const Lease left = race->take();
+    const auto right = race->wait<AcquireResultView, AcquireError>([&](auto done) {
+      race->two.acquire_and_restore_into(10_t, race->tenant, {kRun, 11_id}, 2_w, race->scratch_two,
+                                         std::move(done));
+    });
+    ASSERT_TRUE(right.has_value());
+    const auto note =
+        [&](const Result<IdempotentOutcome<SplitResidualResult>, SplitError>& result) {
+          EXPECT_TRUE(result.has_value());
+        };
+    race->one.split_residual(11_t, race->tenant, left, cut("a"_b, "f"_b, "m"_b), 7_op, note);
+    race->two.split_residual(11_t, race->tenant, right->lease, cut("m"_b, "q"_b, "z"_b), 8_op,
+                             note);
+    base::SeededRandom choices(seed);
+    race->settle(choices);
+    EXPECT_EQ(race->introspection.dump_shards().size(), 4U);
+    race->introspection.verify();
+  }
+}
+
 TEST(EtcdRace, F2OneOfTwoManifests) {
   for (std::uint64_t seed = 0; seed < kRaces; ++seed) {
     const auto race = std::make_unique<Race>();
