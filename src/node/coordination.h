@@ -17,13 +17,13 @@ namespace cadastre::node {
 using base::Result;
 
 enum class OpenError : std::uint8_t {
-  kUnknownBackend,      // Name one of the kinds that the detail lists.
-  kCannotOpen,          // The operating system refuses: `detail` has its reason.
-  kLocked,              // Another process has the directory: `detail` names it.
-  kForeign,             // The directory holds something else: choose another.
-  kNewer,               // Written by a newer release: start that one.
-  kDamaged,             // What was stored is missing or changed: restore a backup.
-  kBadAccess,           // What a server would be shown does not fit: `detail` says what.
+  kUnknownBackend,  // Name one of the kinds that the detail lists.
+  kCannotOpen,      // The operating system refuses: `detail` has its reason.
+  kLocked,          // Another process has the directory: `detail` names it.
+  kForeign,         // The directory holds something else: choose another.
+  kNewer,           // Written by a newer release: start that one.
+  kDamaged,         // What was stored is missing or changed: restore a backup.
+  kBadAccess,       // What a server would be shown does not fit: `detail` says what.
 };
 
 // `memory`: lives as long as this process. `local:DIR`: durable in that directory, which is made if it is not
