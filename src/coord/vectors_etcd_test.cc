@@ -76,7 +76,7 @@ void check_prefixes(const Section& section) {
     const auto keys = Keyspace::make(entry.text("prefix"));
     if (entry.has("error")) {
       ASSERT_FALSE(keys.has_value());
-      EXPECT_EQ(name_of(keys.error().code), entry.at("error").at("name"));
+      EXPECT_EQ(name_of(keys.error().code), entry.at("error").at("name").get<std::string>());
     } else {
       ASSERT_TRUE(keys.has_value());
       EXPECT_EQ(keys->prefix(), entry.at("expect").at("prefix").get<std::string>());

@@ -116,7 +116,7 @@ class TokenFile : public testing::Test {
 };
 
 TEST_F(TokenFile, IsReadOnlyIfNobodyElseMay) {
-  for (const mode_t mode : {0640, 0604, 0644, 0660, 0610}) {
+  for (const mode_t mode : {0640U, 0604U, 0644U, 0660U, 0610U}) {
     write(kTable, mode);
     EXPECT_EQ(error(), TokenFileError::kExposed) << std::oct << mode;
   }
