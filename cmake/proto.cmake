@@ -25,12 +25,17 @@ function(cadastre_proto_library target)
         COMMAND "${CADASTRE_PROTOC}" "--grpc_out=${CADASTRE_PROTO_DIR}"
           "--plugin=protoc-gen-grpc=${CADASTRE_GRPC_PLUGIN}" "-I${CMAKE_SOURCE_DIR}/proto" "${file}"
         DEPENDS "${CMAKE_SOURCE_DIR}/proto/${file}" VERBATIM)
-      list(APPEND sources "${out}.grpc.pb.cc" "${out}.grpc.pb.h")
+      set(made "${out}.grpc.pb")
     else()
       add_custom_command(OUTPUT "${out}.pb.cc" "${out}.pb.h"
         COMMAND "${CADASTRE_PROTOC}" "--cpp_out=${CADASTRE_PROTO_DIR}" "-I${CMAKE_SOURCE_DIR}/proto" "${file}"
         DEPENDS "${CMAKE_SOURCE_DIR}/proto/${file}" VERBATIM)
-      list(APPEND sources "${out}.pb.cc" "${out}.pb.h")
+      set(made "${out}.pb")
+    endif()
+    list(APPEND sources "${made}.cc" "${made}.h")
+    if(file MATCHES "^cadastre/")  # Our own service, for whoever calls it from C++.
+      cmake_path(GET file PARENT_PATH folder)
+      install(FILES "${made}.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
     endif()
   endforeach()
   add_library(${target} STATIC ${sources})

@@ -171,7 +171,7 @@ class CliProcess(unittest.TestCase):
         version = json.loads(done.stdout)
         self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
         self.assertTrue(version["commit"] and version["compiler"])
-        self.assertEqual((version["engines"], version["backends"]), (["local"], ["memory", "lmdb"]))
+        self.assertEqual((version["engines"], version["backends"]), (["local"], ["memory", "lmdb", "etcd"]))
         self.assertRegex(version["raft"], r"^(raft-rs \d+\.\d+\.\d+|not built \([^()]+\))$")
         done = subprocess.run([BINARY, "--version"], capture_output=True, text=True, env=ENVIRONMENT,
                               timeout=SECONDS_MAX, check=True)
