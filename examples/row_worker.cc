@@ -23,7 +23,6 @@
 #include <fmt/format.h>
 
 #include "base/blake3.h"
-#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/signal.h"
@@ -31,6 +30,7 @@
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/snapshot.h"
+#include "coord/tenant_name.h"
 #include "coord/worker_session.h"
 #include "node/coordination.h"
 #include "shard/cursor.h"
@@ -228,8 +228,7 @@ std::optional<Assignment> parse(std::span<char* const> words) {
   const auto run = number(words[3]);
   const auto worker = number(words[4]);
   if (!run || !worker) return std::nullopt;
-  Assignment assignment{.tenant = coord::TenantId::from_bytes(
-                            base::derive_key("cadastre/tenant/v1", base::as_bytes(words[2]))),
+  Assignment assignment{.tenant = coord::tenant_named(words[2]),
                         .run = coord::RunId::from_raw(*run),
                         .worker = coord::WorkerId::from_raw(*worker),
                         .slow = {}};

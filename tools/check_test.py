@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Red and green for every rule of check_layers and check_smells.
+"""Red and green for every rule of check_layers and check_smells, and for how the demonstration counts.
 
 Each case builds a tiny house in a temporary directory, changes one file, and compares what the checker says. A
 rule that could not go red would pass here only by changing its case.
@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 sys.dont_write_bytecode = True
@@ -26,6 +27,7 @@ def load(name):
 
 check_layers = load("check_layers")
 check_smells = load("check_smells")
+demo = load("demo")
 
 HEADER = "// A header.\n\n#pragma once\n"
 HOUSE = """\
@@ -374,6 +376,35 @@ class CommandLine(Tree):
             self.assertEqual(red.returncode, 1)
             self.assertIn("src/shard/a.cc:1: ", red.stdout)
             self.assertIn(words, red.stdout)
+
+
+def worker(*events):
+    return types.SimpleNamespace(events=[dict(zip(("event", "shard", "fence", "from", "to"), event)) for event in events])
+
+
+def accepted(workers, done=()):
+    shards = [{"id": shard, "status": "done"} for shard in done]
+    return demo.Demo.accepted(types.SimpleNamespace(workers=workers, shards=shards))
+
+
+class Demonstration(unittest.TestCase):
+    def test_a_cover_has_every_row_once(self):
+        self.assertTrue(demo.covered_once([(0, 10), (10, demo.ROWS)]))
+        self.assertFalse(demo.covered_once([(0, 10), (11, demo.ROWS)]))
+        self.assertFalse(demo.covered_once([(0, 10), (9, demo.ROWS)]))
+        self.assertFalse(demo.covered_once([(0, demo.ROWS - 1)]))
+        self.assertFalse(demo.covered_once([(0, 10), (0, 10), (10, demo.ROWS)]))
+
+    def test_a_refused_write_covers_nothing(self):
+        self.assertEqual(accepted([worker(("attempt", "1", 2, 0, 5), ("rejected", "1", 2, 0, 5))]), [])
+        self.assertEqual(accepted([worker(("attempt", "1", 2, 0, 5), ("accepted", "1", 2, 0, 5))]), [(0, 5)])
+
+    def test_an_answer_that_a_killed_worker_never_heard_shows_in_the_next_grant(self):
+        killed = worker(("attempt", "1", 2, 0, 5))
+        self.assertEqual(accepted([killed, worker(("grant", "1", 3, 5, 9))]), [(0, 5)])
+        self.assertEqual(accepted([killed, worker(("grant", "1", 3, 0, 9))]), [])
+        self.assertEqual(accepted([killed], done=[1]), [(0, 5)])
+        self.assertEqual(accepted([killed]), [])
 
 
 if __name__ == "__main__":
