@@ -344,6 +344,27 @@ class ServerTest(unittest.TestCase):
             refused = self.caller(server, credentials=credentials).refusal("GetRun", run=1)
             self.assertEqual(refused.code(), Code.UNAVAILABLE)
 
+    def test_the_command_line_speaks_tls_with_a_certificate_and_a_token(self):
+        self.certificate("authority")
+        key, cert = self.certificate("server", "authority")
+        own_key, own_cert = self.certificate("worker", "authority")
+        root = self.scratch / "authority.pem"
+        tokens = self.secret("tokens", "token-of-the-scanners acme\n")
+        server = self.serve("--tls-cert", str(cert), "--tls-key", str(key), "--tls-client-ca", str(root), "--token-file",
+                            str(tokens))
+        word = self.secret("token", "token-of-the-scanners\n")
+        listing = ["coord", "run", "list", "--backend", server.address, "--tenant", "acme"]
+        known = ["--tls-ca", root, "--tls-cert", own_cert, "--tls-key", own_key]
+        done = run(*listing, *known, "--token-file", word)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        error = error_of(run(*listing, *known))
+        self.assertEqual(error["code"], "refused", error)
+        self.assertIn("token", error["detail"])
+        self.certificate("rogue")
+        error = error_of(run(*listing, "--tls-ca", self.scratch / "rogue.pem"))
+        self.assertEqual(error["code"], "refused", error)
+        self.assertIn("name the authority", error["detail"])
+
     def test_a_key_that_others_may_read_is_refused(self):
         key, cert = self.certificate("server")
         key.chmod(0o640)

@@ -14,6 +14,7 @@
 #include "coord/replicated/settings.h"
 #include "node/alarm_thread.h"
 #include "node/embedded_coordination.h"
+#include "server/access.h"
 #include "server/admission.h"
 #include "server/claim_streams.h"
 #include "server/coordination_handlers.h"
@@ -23,7 +24,9 @@
 
 namespace cadastre::wire {
 
-WireHome::WireHome(const coord::replicated::Settings& settings) {
+WireHome::WireHome(const coord::replicated::Settings& settings, Door door)
+    : door_(std::move(door)) {
+  if (!door_.tokens.empty()) access_ = server::AccessTable::parse(door_.tokens, random_).value();
   coordination_ =
       node::EmbeddedCoordination::open(
           {.directory = directory_.path(), .settings = settings, .hash_seed = 1}, clock_, logger_)
@@ -44,7 +47,8 @@ void WireHome::start() {
   streams_ = std::make_unique<server::ClaimStreams>(
       server::ClaimStreamsParts{coordination_->async(), *stamper_, *alarm_, random_});
   alarm_->start([this] { streams_->on_alarm(); });
-  server_ = server::GrpcServer::start({.address = {.port = port_}, .tls = {}}, parts()).value();
+  server_ =
+      server::GrpcServer::start({.address = {.port = port_}, .tls = door_.tls}, parts()).value();
   port_ = server_->port();
 }
 

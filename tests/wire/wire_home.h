@@ -1,11 +1,13 @@
 // WireHome: a server on durable coordination and a client of it, in this process, with a socket between.
 //
-// The directory is its own and goes with it. The client's time is the caller's; its delays are short.
+// The directory is its own and goes with it. The client's time is the caller's; its delays are short. Anybody
+// may connect and speak for every tenant, unless the home has a door.
 
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +30,15 @@
 
 namespace cadastre::wire {
 
+// Whom a server lets in.
+struct Door {
+  std::optional<server::TlsMaterial> tls = {};
+  std::string tokens = {};  // a token file's text; empty: no tokens
+};
+
 class WireHome {
  public:
-  explicit WireHome(const coord::replicated::Settings& settings = {});
+  explicit WireHome(const coord::replicated::Settings& settings = {}, Door door = {});
   WireHome(const WireHome&) = delete;
   WireHome& operator=(const WireHome&) = delete;
   ~WireHome();
@@ -51,6 +59,7 @@ class WireHome {
   }
 
  private:
+  const Door door_;
   log::ScratchDirectory directory_{log::Medium::kMemory};
   base::SystemClock clock_;
   std::unique_ptr<base::LogSink> sink_ = base::stderr_log_sink();
