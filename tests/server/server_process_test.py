@@ -351,7 +351,7 @@ class ServerTest(unittest.TestCase):
         root = self.scratch / "authority.pem"
         tokens = self.secret("tokens", "token-of-the-scanners acme\n")
         server = self.serve("--tls-cert", str(cert), "--tls-key", str(key), "--tls-client-ca", str(root), "--token-file",
-                            str(tokens))
+                            str(tokens), "--log-json")
         word = self.secret("token", "token-of-the-scanners\n")
         listing = ["coord", "run", "list", "--backend", server.address, "--tenant", "acme"]
         known = ["--tls-ca", root, "--tls-cert", own_cert, "--tls-key", own_key]
@@ -361,9 +361,13 @@ class ServerTest(unittest.TestCase):
         self.assertEqual(error["code"], "refused", error)
         self.assertIn("token", error["detail"])
         self.certificate("rogue")
-        error = error_of(run(*listing, "--tls-ca", self.scratch / "rogue.pem"))
-        self.assertEqual(error["code"], "refused", error)
-        self.assertIn("name the authority", error["detail"])
+        done = run(*listing, "--tls-ca", self.scratch / "rogue.pem")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(error_of(done)["code"], "refused", done.stderr)
+        self.assertIn("name the authority", error_of(done)["detail"])
+        server.process.send_signal(15)
+        log = [json.loads(line)["event"] for line in server.process.stderr.read().splitlines()]
+        self.assertEqual(log, ["ready", "stopping", "stopped"])
 
     def test_a_key_that_others_may_read_is_refused(self):
         key, cert = self.certificate("server")
