@@ -199,6 +199,19 @@ class ServerTest(unittest.TestCase):
         caller.call("Release", lease=lease, op_id=1)
         self.assertEqual(caller.call("Claim", run=1, worker=3).lease.worker, 3)
 
+    # ---- Lists -----------------------------------------------------------------------------------------------------
+
+    def test_lists_of_the_command_line_leave_nothing_out(self):
+        server = self.serve()
+        self.caller(server).make_run(1, 2500)
+        whom = ["--backend", server.address, "--tenant-id", (b"t" * 32).hex()]
+        lines = run("coord", "shard", "list", 1, *whom).stdout.splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in lines], list(range(1, 2501)))
+        self.assertEqual(len(run("coord", "shard", "list", 1, "--limit", 1700, *whom).stdout.splitlines()), 1700)
+        self.assertEqual(len(run("coord", "shard", "list", 1, "--after", 1200, *whom).stdout.splitlines()), 1300)
+        self.assertEqual(json.loads(run("runs", *whom).stdout)["total"], 2500)
+        self.assertEqual(json.loads(run("coord", "run", "list", *whom).stdout)["counts"]["total"], 2500)
+
     # ---- Bad input -------------------------------------------------------------------------------------------------
 
     def test_malformed_requests_get_typed_errors_and_change_nothing(self):
