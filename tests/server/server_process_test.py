@@ -7,6 +7,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -303,6 +304,44 @@ class ServerTest(unittest.TestCase):
         self.assertEqual(list(other.call("ListRuns").runs), [])
         self.assertEqual(other.refusal("GetRun", run=1).code(), Code.NOT_FOUND)
         self.assertEqual(owner.call("ListShards", run=1), before)
+
+    def test_sighup_reads_the_token_file_again_and_a_bad_one_changes_nothing(self):
+        path, mine, yours = self.tokens()
+        server = self.serve("--token-file", str(path), "--log-json")
+        old = self.caller(server, tenant=mine, token="token-of-mine-00001")
+        new = self.caller(server, tenant=mine, token="token-that-is-new-3")
+        old.make_run(1, 1)
+
+        def reload():
+            """What the log says to it."""
+            server.process.send_signal(signal.SIGHUP)
+            return json.loads(server.process.stderr.readline())
+
+        self.assertEqual(json.loads(server.process.stderr.readline())["event"], "ready")
+        for text, mode, why in (("token-that-is-new-3\n", 0o600, "line 1"), ("", 0o600, "no token"),
+                                (f"token-that-is-new-3 {mine.hex()}\n", 0o644, "chmod 600")):
+            self.secret("tokens", text, mode)
+            said = reload()
+            self.assertEqual((said["level"], said["event"]), ("error", "the tokens stay as they were"))
+            self.assertIn(why, said["reason"])
+            self.assertNotIn("token-that", said["reason"])
+            self.assertEqual(old.call("GetRun", run=1).run, 1)
+            self.assertEqual(new.refusal("GetRun", run=1).code(), Code.UNAUTHENTICATED)
+        path.unlink()
+        self.assertEqual(reload()["level"], "error")
+        self.assertEqual(old.call("GetRun", run=1).run, 1)
+        self.secret("tokens", f"token-that-is-new-3 {mine.hex()}\ntoken-of-yours-0002 {yours.hex()}\n")
+        said = reload()
+        self.assertEqual((said["event"], said["tokens"]), ("tokens read again", 2))
+        self.assertEqual(new.call("GetRun", run=1).run, 1)
+        self.assertEqual(old.refusal("GetRun", run=1).code(), Code.UNAUTHENTICATED)
+
+    def test_sighup_does_not_end_a_server_without_tokens(self):
+        server = self.serve("--log-json")
+        self.assertEqual(json.loads(server.process.stderr.readline())["event"], "ready")
+        server.process.send_signal(signal.SIGHUP)
+        self.assertEqual(json.loads(server.process.stderr.readline())["event"], "there is no token file to read again")
+        self.assertEqual(server.terminate()[0], 0)
 
     def test_a_token_file_that_others_may_read_is_refused(self):
         path, _, _ = self.tokens()

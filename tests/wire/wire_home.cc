@@ -18,6 +18,7 @@
 #include "server/admission.h"
 #include "server/claim_streams.h"
 #include "server/coordination_handlers.h"
+#include "server/current_access.h"
 #include "server/grpc/grpc_server.h"
 #include "server/limits.h"
 #include "server/stamper.h"
@@ -26,7 +27,9 @@ namespace cadastre::wire {
 
 WireHome::WireHome(const coord::replicated::Settings& settings, Door door)
     : door_(std::move(door)) {
-  if (!door_.tokens.empty()) access_ = server::AccessTable::parse(door_.tokens, random_).value();
+  access_ = std::make_unique<server::CurrentAccess>(
+      door_.tokens.empty() ? server::AccessTable::open_to_all()
+                           : server::AccessTable::parse(door_.tokens, random_).value());
   coordination_ =
       node::EmbeddedCoordination::open(
           {.directory = directory_.path(), .settings = settings, .hash_seed = 1}, clock_, logger_)
@@ -68,7 +71,7 @@ server::HandlerParts WireHome::parts() {
   return {.backend = coordination_->async(),
           .clock = clock_,
           .stamper = *stamper_,
-          .access = access_,
+          .access = *access_,
           .streams = *streams_,
           .admission = *admission_,
           .metrics = metrics_};

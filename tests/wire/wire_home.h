@@ -20,10 +20,10 @@
 #include "log/storage/directory_testing.h"
 #include "node/alarm_thread.h"
 #include "node/embedded_coordination.h"
-#include "server/access.h"
 #include "server/admission.h"
 #include "server/claim_streams.h"
 #include "server/coordination_handlers.h"
+#include "server/current_access.h"
 #include "server/grpc/grpc_server.h"
 #include "server/operation_metrics.h"
 #include "server/stamper.h"
@@ -69,7 +69,7 @@ class WireHome {
   client::AlarmTimer timer_;
   std::unique_ptr<node::EmbeddedCoordination> coordination_;
   std::unique_ptr<server::Stamper> stamper_;
-  server::AccessTable access_ = server::AccessTable::open_to_all();
+  std::unique_ptr<server::CurrentAccess> access_;
   server::OperationMetrics metrics_;
   std::unique_ptr<server::Admission> admission_;
   std::unique_ptr<node::AlarmThread> alarm_;
