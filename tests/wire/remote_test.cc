@@ -1,5 +1,10 @@
 // The client against real servers: answers that are lost, servers that go and come back, streams.
 
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -136,6 +141,36 @@ TEST_F(Remote, AServerThatIsAwayIsTransient) {
   const auto run = remote->blocking()->get_run(kTenant, kRun);
   ASSERT_FALSE(run);
   EXPECT_EQ(retry_advice(run.error()), coord::RetryAdvice::kLater);
+}
+
+// A server that is slow to answer, or far away, is not one that is away.
+TEST_F(Remote, AConnectionIsGivenTime) {
+  constexpr int kSlowMs = 400;
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  auto* const general = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(::bind(listener, general, size), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ASSERT_EQ(::getsockname(listener, general, &size), 0);
+
+  const auto remote =
+      home.connect({.address = fmt::format("127.0.0.1:{}", ::ntohs(address.sin_port)),
+                    .retry = {.attempts_max = 1}});
+  std::atomic<int> answers = 0;
+  remote->get_run(kTenant, kRun, [&](const auto& run) {
+    EXPECT_FALSE(run);
+    ++answers;
+    answers.notify_one();
+  });
+  const int connection = ::accept(listener, nullptr, nullptr);
+  pollfd hung_up{.fd = connection, .events = POLLRDHUP, .revents = 0};
+  EXPECT_EQ(::poll(&hung_up, 1, kSlowMs), 0) << "the client did not wait";
+  ::close(connection);
+  ::close(listener);
+  answers.wait(0);
 }
 
 TEST_F(Remote, ACallTooManyIsNotSent) {
