@@ -44,6 +44,10 @@ function(cadastre_room name)
   target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O3>"
     "$<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-fno-semantic-interposition>")
 
+  if(CADASTRE_FUZZ)  # What the fuzzer is to find its way in. Tests around it run the same code.
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+
   cadastre_row(${name} row)
   foreach(lower IN LISTS row)
     if(TARGET cadastre_${lower})
