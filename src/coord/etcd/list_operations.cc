@@ -49,7 +49,7 @@ Task<Result<std::optional<RunContent>, InfraError>> ListOperations::content(Tena
   auto loaded = load_run(found->at(0), tenant, run, operation);
   if (!loaded) co_return base::fail(loaded.error());
   if (!*loaded) co_return std::optional<RunContent>();
-  RunContent content{**std::move(loaded), {}};
+  RunContent content{**std::move(loaded), {}, found->at(1).at};
   if (is_registered(content.run.record)) {
     auto shards = load_shards(found->at(1), tenant, run, operation);
     if (!shards) co_return base::fail(shards.error());
@@ -128,20 +128,35 @@ Task<Result<std::vector<ShardSummary>, ListShardsError>> ListOperations::list_sh
 Task<Result<ClaimCandidates, GetRunError>> ListOperations::candidates(LogicalTime now,
                                                                       TenantId tenant,
                                                                       RunId run) {
+  auto surveying = survey(now, tenant, run);
+  auto found = co_await surveying;
+  if (!found) co_return base::fail(found.error());
+  co_return std::move(found->candidates);
+}
+
+Task<Result<Survey, GetRunError>> ListOperations::survey(LogicalTime now,
+                                                         TenantId tenant,
+                                                         RunId run) {
   auto loading = content(tenant, run, "collect_claim_candidates.load");
   auto found = co_await loading;
   if (!found) co_return base::fail(GetRunError(found.error()));
   if (!*found) co_return base::fail(GetRunError(RunNotFound{run}));
-  ClaimCandidates candidates;
-  if ((*found)->run.record.status != RunStatus::kActive) co_return candidates;
-  candidates.earliest_deadline = exact_hint((*found)->shards, now).earliest_deadline;
-  for (const LoadedShard& shard : (*found)->shards) {
+  auto& shards = (*found)->shards;
+  Survey survey{.candidates = {},
+                .free = {},
+                .status = (*found)->run.record.status,
+                .shards = shards.size(),
+                .revision = (*found)->at};
+  if (survey.status != RunStatus::kActive) co_return survey;
+  survey.candidates.earliest_deadline = exact_hint(shards, now).earliest_deadline;
+  const RunFacts facts = facts_of((*found)->run);
+  for (LoadedShard& shard : shards) {
     const ShardState& state = shard.record.state;
-    if (state.status == ShardStatus::kActive && !is_live(state.lease, now)) {
-      candidates.shards.push_back(state.shard);
-    }
+    if (state.status != ShardStatus::kActive || is_live(state.lease, now)) continue;
+    survey.candidates.shards.push_back(state.shard);
+    survey.free.push_back({std::move(shard), facts});
   }
-  co_return candidates;
+  co_return survey;
 }
 
 Task<Result<std::vector<RunId>, InfraError>> ListOperations::list_runs(TenantId tenant,
