@@ -154,6 +154,19 @@ TEST_F(EtcdClaims, AShardThatIsRememberedAsFreeIsNotTakenFromItsHolder) {
   EXPECT_TRUE(two.facade.renew(14_t, tenant, held->lease).has_value());
 }
 
+// What is remembered of a run holds for one revision of its record: another run may have its name by now.
+TEST_F(EtcdClaims, ARunThatChangedIsReadAgain) {
+  const ShardKey key{kLarge, ShardId::from_raw(3)};
+  ASSERT_TRUE(one.facade.acquire_and_restore_into(10_t, tenant, key, 1_w, *scratch));
+  ASSERT_TRUE(two.facade.cancel_run(12_t, tenant, kLarge, 9_op));
+  ASSERT_EQ(two.facade.gc_terminal_runs(tenant, 13_t).value(), 1U);
+  ASSERT_TRUE(two.facade.create_run(14_t, tenant, kLarge, {.lease_duration = 500}));
+  const std::vector<InitialShardInput> manifest{{key.shard, spec("a"_b, "b"_b)}};
+  ASSERT_TRUE(two.facade.register_shards(15_t, tenant, kLarge, manifest, 8_op));
+  const auto acquired = one.facade.acquire_and_restore_into(20_t, tenant, key, 1_w, *scratch);
+  EXPECT_EQ(acquired.value().lease.deadline(), 520_t);
+}
+
 TEST_F(EtcdClaims, ALeaseThatIsUsedAgainHasEndedMeanwhile) {
   give_back(one, claim(one, 1_w).value().lease);
   for (const LeaseId lease : home.store.leases())

@@ -20,6 +20,7 @@ std::string_view text_of(StoreError error) {
     case StoreError::kUnavailable: return "etcd is not available";
     case StoreError::kOutcomeUnknown: return "no answer came";
     case StoreError::kRefused: return "etcd refuses it";
+    case StoreError::kCompacted: return "etcd has forgotten the revision";
     case StoreError::kNoLease: break;
   }
   return "the lease is gone";

@@ -38,6 +38,7 @@ InfraError infra(const char* operation, const base::Error<StoreError>& error) {
     case StoreError::kOutcomeUnknown:
       return transient(operation, "outcome unknown: " + error.detail);
     case StoreError::kRefused: return transient(operation, "refused: " + error.detail);
+    case StoreError::kCompacted: return transient(operation, "compacted: " + error.detail);
     case StoreError::kNoLease: break;
   }
   return transient(operation, "the lease is gone");
@@ -90,6 +91,20 @@ Task<Core::Found> Core::read(std::vector<Range> ranges, const char* operation) {
   Answer answer = co_await call;
   if (!answer) co_return base::fail(infra(operation, answer.error()));
   co_return *std::move(answer);
+}
+
+Task<Result<std::optional<RangeResult>, InfraError>> Core::read_at(Range range,
+                                                                   const char* operation) {
+  using Answer = Result<std::vector<RangeResult>, StoreError>;
+  std::vector<Range> ranges;
+  ranges.push_back(std::move(range));
+  Awaited<Answer> call([&](std::move_only_function<void(Answer)> done) {
+    store_->read(std::move(ranges), std::move(done));
+  });
+  Answer answer = co_await call;
+  if (answer) co_return std::optional(std::move(answer->front()));
+  if (answer.error().code == StoreError::kCompacted) co_return std::optional<RangeResult>();
+  co_return base::fail(infra(operation, answer.error()));
 }
 
 Task<Result<TransactionResult, InfraError>> Core::commit(Transaction transaction,

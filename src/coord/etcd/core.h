@@ -87,6 +87,9 @@ class Core {
 
   using Found = Result<std::vector<RangeResult>, InfraError>;
   [[nodiscard]] Task<Found> read(std::vector<Range> ranges, const char* operation);
+  // Nothing if its revision is forgotten.
+  [[nodiscard]] Task<Result<std::optional<RangeResult>, InfraError>> read_at(Range range,
+                                                                             const char* operation);
   // A lease that is gone counts as a lost race: nothing was written.
   [[nodiscard]] Task<Result<TransactionResult, InfraError>> commit(Transaction transaction,
                                                                    const char* operation);

@@ -33,6 +33,7 @@ inline constexpr std::size_t kLeaseCacheMax = 16'384;     // leases whose record
 inline constexpr std::size_t kFreeRecordsMax = 16'384;    // free shards whose record is remembered
 inline constexpr std::size_t kKeysPerReadMax = 100;       // single keys of one read
 inline constexpr std::int64_t kRunScanKeysMax = 256;      // keys of one step of a scan for runs
+inline constexpr std::uint32_t kListAttemptsMax = 4;      // of a list whose revision is forgotten
 inline constexpr std::int64_t kCollectShardsMax = 1'000;  // keys that one transaction collects
 
 // What is remembered of runs, so that claims and hints need not read them each time.

@@ -162,29 +162,44 @@ Task<Result<Survey, GetRunError>> ListOperations::survey(LogicalTime now,
 Task<Result<std::vector<RunId>, InfraError>> ListOperations::list_runs(TenantId tenant,
                                                                        std::optional<RunId> after,
                                                                        std::size_t limit) {
-  const std::string end = end_of(core_->keys().runs(tenant));
+  for (std::uint32_t attempt = 0; attempt < kListAttemptsMax; ++attempt) {
+    auto listing = list_at_once(tenant, {after, limit});
+    auto runs = co_await listing;
+    if (!runs) co_return base::fail(runs.error());
+    if (*runs) co_return **std::move(runs);
+  }
+  co_return base::fail(transient("list_runs.scan", "etcd forgets faster than the runs are read"));
+}
+
+Task<Result<std::optional<std::vector<RunId>>, InfraError>> ListOperations::list_at_once(
+    TenantId tenant, RunPage wanted) {
+  const Keyspace& keys = core_->keys();
+  const std::string end = end_of(keys.runs(tenant));
   std::string next =
-      after ? end_of(core_->keys().run(tenant, *after) + "/") : core_->keys().runs(tenant);
+      wanted.after ? end_of(keys.run(tenant, *wanted.after) + "/") : keys.runs(tenant);
+  Revision at{};  // of the first step, for all
   std::vector<RunId> runs;
-  while (runs.size() < limit) {
-    std::vector<Range> ranges;
-    ranges.push_back({.key = next, .end = end, .limit = kRunScanKeysMax, .fields = Fields::kKeys});
-    auto step = core_->read(std::move(ranges), "list_runs.scan");
-    const Core::Found found = co_await step;
+  while (runs.size() < wanted.limit) {
+    auto step = core_->read_at(
+        {.key = next, .end = end, .limit = kRunScanKeysMax, .fields = Fields::kKeys, .at = at},
+        "list_runs.scan");
+    const auto found = co_await step;
     if (!found) co_return base::fail(found.error());
-    const RangeResult& page = found->front();
+    if (!*found) co_return std::optional<std::vector<RunId>>();
+    const RangeResult& page = **found;
+    if (at == Revision()) at = page.at;
     for (const KeyValue& entry : page.keys) {
-      const auto of = core_->keys().run_of_key(tenant, entry.key);
+      const auto of = keys.run_of_key(tenant, entry.key);
       if (!of) {
         co_return base::fail(corruption("list_runs.scan", "a key among the runs is none of ours"));
       }
-      if (of->is_record && runs.size() < limit) runs.push_back(of->run);
+      if (of->is_record && runs.size() < wanted.limit) runs.push_back(of->run);
       // What is left of this run's shards is passed over.
-      next = end_of(core_->keys().run(tenant, of->run) + "/");
+      next = end_of(keys.run(tenant, of->run) + "/");
     }
     if (!page.more) break;
   }
-  co_return runs;
+  co_return std::optional(std::move(runs));
 }
 
 Task<Result<std::vector<RunId>, InfraError>> ListOperations::list_active_runs(TenantId tenant) {

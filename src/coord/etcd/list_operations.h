@@ -1,5 +1,5 @@
-// What is there: one run, one shard, lists, and whom a claim would try. Each comes from one revision of the
-// store, but for the list of runs, which is read in steps.
+// What is there: one run, one shard, lists, and whom a claim would try. Each comes from one revision of the store. A
+// list of runs is read in steps, all at the revision of the first; if etcd forgets that meanwhile, it begins again.
 
 #pragma once
 
@@ -66,6 +66,13 @@ class ListOperations {
   [[nodiscard]] Task<Result<std::vector<RunId>, InfraError>> list_active_runs(TenantId tenant);
 
  private:
+  struct RunPage {
+    std::optional<RunId> after;
+    std::size_t limit = 0;
+  };
+  // Nothing if its revision was forgotten on the way.
+  [[nodiscard]] Task<Result<std::optional<std::vector<RunId>>, InfraError>> list_at_once(
+      TenantId tenant, RunPage page);
   // Nothing if there is no such run.
   [[nodiscard]] Task<Result<std::optional<RunContent>, InfraError>> content(TenantId tenant,
                                                                             RunId run,
