@@ -387,7 +387,7 @@ TEST_F(EtcdFaults, R25AFailedCompareBringsTheRecord) {
   const Lease lease = take(10_t, 1_w);
   NoDelay delay;
   base::SeededRandom random(1);
-  EtcdBackend other(home.store, delay, random, options_of_tests());
+  EtcdBackend other({home.store, delay, random, home.clock}, options_of_tests());
   other.checkpoint(11_t, tenant, lease, CursorUpdate::make("c"_b), 7_op,
                    [](const auto& result) { EXPECT_TRUE(result.has_value()); });
   const auto before = home.store.counters();
@@ -402,7 +402,7 @@ TEST_F(EtcdFaults, R25ARememberedDeadlineRefusesNobody) {
   const Lease lease = take(10_t, 1_w);
   NoDelay delay;
   base::SeededRandom random(1);
-  EtcdBackend other(home.store, delay, random, options_of_tests());
+  EtcdBackend other({home.store, delay, random, home.clock}, options_of_tests());
   other.renew(100_t, tenant, lease, [](const auto& result) { EXPECT_TRUE(result.has_value()); });
   EXPECT_TRUE(home.checkpoint(150_t, tenant, lease, CursorUpdate::make("c"_b), 7_op));
 }
@@ -412,7 +412,7 @@ TEST_F(EtcdFaults, HintsByCountsSayHowManyAreFree) {
   counted.hints = Hints::kCounted;
   NoDelay delay;
   base::SeededRandom random(1);
-  EtcdBackend backend(home.store, delay, random, counted);
+  EtcdBackend backend({home.store, delay, random, home.clock}, counted);
   std::optional<CapacityHint> hint;
   backend.acquire_and_restore_into(10_t, tenant, {kRun, 10_id}, 1_w, *scratch,
                                    [&](const auto& result) { hint = result->capacity; });
