@@ -364,7 +364,9 @@ TEST_F(EtcdFaults, F8ExhaustionIsAnsweredAsTheStoreStands) {
     if (rpc != Rpc::kCommit) return Fault::kNone;
     return ++commits < 9 ? Fault::kCompareMiss : Fault::kNone;
   });
-  EXPECT_TRUE(home.complete(11_t, tenant, lease, CursorUpdate::make("c"_b), 7_op)->is_executed());
+  const auto completed = home.complete(11_t, tenant, lease, CursorUpdate::make("c"_b), 7_op);
+  ASSERT_TRUE(completed.has_value());
+  EXPECT_TRUE(completed->is_executed());
 }
 
 // ---- one round trip -----------------------------------------------------------------------------------------
