@@ -11,6 +11,7 @@
 #include "bench/coord_durable_bench.h"
 #include "bench/coord_load.h"
 #include "bench/etcd_work.h"
+#include "bench/log_load.h"
 #include "bench/peers/etcd_server.h"
 #include "bench/peers/etcd_talk.h"
 #include "bench/peers/grpc_loop.h"
@@ -36,6 +37,7 @@ const std::string kOnEtcd = "on etcd (a socket), 64 callers: checkpoints";
 const std::string kOnEtcd32 = "on etcd (a socket), 32 callers: checkpoints";
 const std::string kOnEtcdClaims = "on etcd (a socket), 64 callers: claims and releases";
 const std::string kEmptyCall = "an empty gRPC call";
+const std::string kLogCall = "a command of the bare log behind gRPC";
 const std::string kQueue = "PostgreSQL, SKIP LOCKED, 64 connections";
 const std::string kQueueClaims = "PostgreSQL, SKIP LOCKED, 64 connections, claims";
 const std::string kBareEtcd = "bare etcd transactions, same compares and bytes";
@@ -55,6 +57,20 @@ double run_empty_calls() {
                     .seconds = kDurableRoundSeconds,
                     .request = [](std::uint64_t /*number*/) {
                       return std::string();
+                    }});
+}
+
+// What a call costs that is answered when the disk has it: nothing of coordination.
+double run_log_calls() {
+  const ScratchDirectory directory("echo");
+  LogUnderTest log(directory.path(), 1);
+  const LogEcho server(&log.group(0));
+  return run_calls({.address = server.address(),
+                    .method = "/cadastre.bench.Log/Propose",
+                    .outstanding = kCallers,
+                    .seconds = kDurableRoundSeconds,
+                    .request = [](std::uint64_t /*number*/) {
+                      return std::string(kCommandBytes, 'c');
                     }});
 }
 
@@ -149,6 +165,7 @@ void add_etcd(Contenders& checkpoints, Contenders& claims) {
 void measure_all(Report& report, Contenders& checkpoints, Contenders& claims) {
   checkpoints.measure(kDurableRounds);
   checkpoints.report(report, kServed, kEmptyCall, 0.8);
+  checkpoints.report(report, kServed, kLogCall, {});
   checkpoints.report(report, kServed, kOnEtcd, 3);
   checkpoints.report(report, kServed, kQueue, {});
   checkpoints.report(report, kOnEtcd32, kBareEtcd, 0.85);
@@ -166,6 +183,7 @@ void add_rates(Report& report) {
   Contenders checkpoints;
   Contenders claims;
   checkpoints.add(kEmptyCall, run_empty_calls);
+  checkpoints.add(kLogCall, run_log_calls);
   checkpoints.add(kServed, run_served_checkpoints);
   claims.add(kServedClaims, run_served_claims);
   add_etcd(checkpoints, claims);

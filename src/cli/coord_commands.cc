@@ -53,7 +53,7 @@ class Adder {
   }
 
   void add_page(CLI::App& command, const char* what) {
-    command.add_option("--limit", arguments_.limit, "how many at most; 1000 if absent");
+    command.add_option("--limit", arguments_.limit, "how many at most; all of them if absent");
     command.add_option("--after", arguments_.after, what);
   }
 

@@ -36,7 +36,6 @@
 #include "coord/backend.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
-#include "coord/limits.h"
 #include "coord/run_record.h"
 #include "coord/shard_summary.h"
 #include "coord/states.h"
@@ -153,7 +152,7 @@ Result<coord::Lease, CommandError> lease_of(const CoordCall& call) {
 }
 
 Result<std::uint64_t, CommandError> limit_of(const CoordCall& call) {
-  if (!call.arguments.limit) return coord::kListLimitDefault;
+  if (!call.arguments.limit) return std::numeric_limits<std::uint64_t>::max();
   return parse_argument_u64(*call.arguments.limit, "--limit");
 }
 

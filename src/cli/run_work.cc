@@ -42,21 +42,26 @@ std::string_view name_of(WorkUnit unit) noexcept {
   return unit == WorkUnit::kRows ? "rows" : "shards";
 }
 
+void WorkTally::add(const coord::ShardSummary& shard) noexcept {
+  if (shard.status == coord::ShardStatus::kSplit) return;
+  ++counted_.total;
+  if (shard.status == coord::ShardStatus::kDone) ++counted_.done;
+  const auto work = rows_of(shard);
+  has_rows_ = has_rows_ && work.has_value();
+  if (!has_rows_) return;
+  rows_.done += work->done;
+  rows_.total += work->total;
+}
+
+RunWork WorkTally::work() const noexcept {
+  return has_rows_ && counted_.total != 0 ? rows_ : counted_;
+}
+
 RunWork work_of(std::span<const coord::ShardSummary> shards) noexcept {
-  RunWork rows{WorkUnit::kRows, 0, 0};
-  RunWork counted{WorkUnit::kShards, 0, 0};
-  bool has_rows = true;
-  for (const coord::ShardSummary& shard : shards) {
-    if (shard.status == coord::ShardStatus::kSplit) continue;
-    ++counted.total;
-    if (shard.status == coord::ShardStatus::kDone) ++counted.done;
-    const auto work = rows_of(shard);
-    has_rows = has_rows && work.has_value();
-    if (!has_rows) continue;
-    rows.done += work->done;
-    rows.total += work->total;
-  }
-  return has_rows && counted.total != 0 ? rows : counted;
+  WorkTally tally;
+  for (const coord::ShardSummary& shard : shards)
+    tally.add(shard);
+  return tally.work();
 }
 
 std::optional<RunPace> pace_between(const WorkSample& earlier, const WorkSample& later) noexcept {

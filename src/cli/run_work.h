@@ -31,6 +31,18 @@ struct RunWork {
   friend bool operator==(const RunWork&, const RunWork&) = default;
 };
 
+// Counts shards as they come, in any order.
+class WorkTally {
+ public:
+  void add(const coord::ShardSummary& shard) noexcept;
+  [[nodiscard]] RunWork work() const noexcept;
+
+ private:
+  RunWork rows_{WorkUnit::kRows, 0, 0};
+  RunWork counted_{WorkUnit::kShards, 0, 0};
+  bool has_rows_ = true;
+};
+
 [[nodiscard]] RunWork work_of(std::span<const coord::ShardSummary> shards) noexcept;
 
 struct WorkSample {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -26,6 +27,7 @@
 #include "cli/coord_once.h"
 #include "cli/json_answer.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/run_work.h"
 #include "cli/text_table.h"
 #include "coord/backend.h"
@@ -38,7 +40,6 @@
 namespace cadastre::cli {
 namespace {
 
-constexpr std::size_t kRunsMax = 1000;  // of one look
 constexpr std::chrono::seconds kLookEvery{1};
 
 struct RunLook {
@@ -52,20 +53,22 @@ struct RunLook {
 // What was seen before, to tell the pace from.
 using Earlier = std::map<coord::RunId, WorkSample>;
 
-Result<std::vector<coord::ShardSummary>, CommandError> all_shards(CoordCall& call,
-                                                                  coord::RunId run,
-                                                                  coord::LogicalTime now) {
-  std::vector<coord::ShardSummary> all;
+// Page by page: a summary holds three keys in place.
+Result<RunWork, CommandError> count_work(CoordCall& call,
+                                         coord::RunId run,
+                                         coord::LogicalTime now) {
+  WorkTally tally;
   std::vector<coord::ShardSummary> piece;
   coord::ShardPage page;
   do {
     const auto listed = call.session.backend.list_shards_into(
         now, call.caller.tenant, run, coord::ShardFilter::all(), page, piece);
     if (!listed) return base::fail(from_coord(listed.error()));
-    all.insert(all.end(), piece.begin(), piece.end());
+    for (const coord::ShardSummary& shard : piece)
+      tally.add(shard);
     if (!piece.empty()) page.after = piece.back().shard;
   } while (piece.size() == page.limit);
-  return all;
+  return tally.work();
 }
 
 Result<RunLook, CommandError> look_at(CoordCall& call,
@@ -78,7 +81,7 @@ Result<RunLook, CommandError> look_at(CoordCall& call,
   if (!progress) return base::fail(from_coord(progress.error()));
   RunLook look{
       .run = run, .status = record->status, .progress = *progress, .sample = {}, .pace = {}};
-  look.sample.work = work_of(CAD_TRY(all_shards(call, run, now)));
+  look.sample.work = CAD_TRY(count_work(call, run, now));
   look.sample.at = call.context.clock.elapsed();
   if (const auto before = earlier.find(run); before != earlier.end())
     look.pace = pace_between(before->second, look.sample);
@@ -96,7 +99,8 @@ coord::LogicalTime time_of_look(const CoordCall& call, base::Elapsed began) {
 Result<std::vector<RunLook>, CommandError> look_at_all(CoordCall& call,
                                                        base::Elapsed began,
                                                        const Earlier& earlier) {
-  const auto ids = call.session.backend.list_runs(call.caller.tenant, std::nullopt, kRunsMax);
+  const auto ids = call.session.backend.list_runs(call.caller.tenant, std::nullopt,
+                                                  std::numeric_limits<std::size_t>::max());
   if (!ids) return base::fail(from_coord(ids.error()));
   std::vector<RunLook> looks;
   for (const coord::RunId run : *ids)

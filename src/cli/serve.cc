@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -12,11 +15,13 @@
 
 #include "base/logger.h"
 #include "base/result.h"
+#include "cli/command.h"
 #include "cli/command_error.h"
 #include "cli/json_answer.h"
 #include "cli/options.h"
 #include "cli/serve_commands.h"
 #include "node/backup.h"
+#include "node/exit_watch.h"
 #include "node/server_config.h"
 #include "node/server_node.h"
 #include "node/termination.h"
@@ -92,27 +97,56 @@ Result<void, CommandError> print_copied(const node::Copied& copied,
   return {};
 }
 
+// An orderly stop that does not end, or that somebody does not want to wait for. What was acknowledged is on the
+// disk; the next start finds it as after a crash.
+[[noreturn]] void give_up(const base::Logger& logger, node::ExitCause cause) {
+  logger.error(
+      "not stopped in an orderly way",
+      {{"reason", cause == node::ExitCause::kSignal ? "a second signal" : "it took too long"}});
+  std::_Exit(EXIT_FAILURE);
+}
+
+// Nobody has been promised anything while a server starts: it ends at once if it is asked to.
+Result<std::unique_ptr<node::ServerNode>, CommandError> start_node(
+    const node::ServerConfig& config,
+    const node::ServerNodeParts& parts,
+    const node::Termination& signals) {
+  const node::ExitWatch watch(signals, parts.clock,
+                              {.patience = std::nullopt, .act = [&parts](node::ExitCause) {
+                                 parts.logger.info("stopped before it was ready");
+                                 std::_Exit(EXIT_SUCCESS);
+                               }});
+  auto node = node::ServerNode::start(config, parts);
+  if (!node) return base::fail(from_server(std::move(node.error())));
+  return *std::move(node);
+}
+
 }  // namespace
 
 Result<void, CommandError> run_serve(const ServeArguments& arguments, Context& context) {
   const node::ServerConfig config = CAD_TRY(config_of(arguments));
-  const node::Termination termination;
+  const node::Termination signals;
   const auto sink = base::stderr_log_sink();
   const base::Logger logger(*sink, context.clock,
                             config.log_json ? base::LogForm::kJson : base::LogForm::kText);
-  auto node = node::ServerNode::start(config, {context.clock, logger});
-  if (!node) return base::fail(from_server(std::move(node.error())));
+  auto node = CAD_TRY(start_node(config, {context.clock, logger}, signals));
   JsonAnswer ready(KeyForm::kText);
-  ready.text("grpc", (*node)->grpc_address())
-      .text("http", (*node)->http_address())
+  ready.text("grpc", node->grpc_address())
+      .text("http", node->http_address())
       .text("data", absolute(config.data))
       .number("pid", static_cast<std::uint64_t>(::getpid()));
   context.out.line(CAD_TRY(std::move(ready).finish()));
   context.out.flush();
-  logger.info("ready", {{"grpc", (*node)->grpc_address()}, {"http", (*node)->http_address()}});
-  termination.wait();
+  logger.info("ready", {{"grpc", node->grpc_address()}, {"http", node->http_address()}});
+  while (signals.wait() == node::Asked::kReload)
+    node->reload();
   logger.info("stopping");
-  const bool clean = (*node)->stop();
+  const node::ExitWatch watch(
+      signals, context.clock,
+      {.patience = node::ServerNode::kStopMax, .act = [&logger](node::ExitCause cause) {
+         give_up(logger, cause);
+       }});
+  const bool clean = node->stop();
   if (!clean) logger.warn("some calls were told that their outcome is unknown");
   logger.info("stopped");
   return {};

@@ -10,10 +10,11 @@
 // the first loss. An answer that says no is never asked for again. What a server does not let in (no token, a
 // foreign tenant, a request that is none) is kRefused.
 //
-// What differs from a backend in this process: lists end at kListLimitMax entries, whatever `limit` says; a
-// run's op-log is empty, a shard's has no hashes.
+// What differs from a backend in this process: a run's op-log is empty, a shard's has no hashes. A list of more than
+// kListLimitMax entries is fetched in pages, each of which shows its own moment.
 //
-// At most `calls_max` calls are under way; one more ends at once with kTransient and is not sent. Completions run
+// At most `calls_max` calls are under way; one more ends at once with kTransient and is not sent. A list counts as
+// two while it goes from page to page. Completions run
 // on gRPC's threads, or before the call returns if nothing is sent. Safe from any thread. The destructor cancels
 // what is under way and waits for its completions, so that it never runs inside one.
 

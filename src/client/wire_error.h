@@ -107,7 +107,8 @@ struct Refusal {
 [[nodiscard]] WireStatus to_status(const Refusal& refusal);
 
 // What a call's status means. Without details: kTransient after UNAVAILABLE, DEADLINE_EXCEEDED,
-// CANCELLED, ABORTED, UNKNOWN, INTERNAL and RESOURCE_EXHAUSTED, whose outcome nobody knows; else kRefused.
+// CANCELLED, ABORTED, UNKNOWN, INTERNAL and RESOURCE_EXHAUSTED, whose outcome nobody knows; else kRefused, as
+// is a connection that will not come about (connection_error.h).
 [[nodiscard]] AnyError from_status(const WireStatus& status, const coord::TenantId& tenant);
 
 // An error where it cannot be.

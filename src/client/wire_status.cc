@@ -1,9 +1,10 @@
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include "cadastre/v1/coordination.pb.h"
 #include "google/rpc/status.pb.h"
 
+#include "client/connection_error.h"
 #include "client/limits.h"
 #include "client/wire_error.h"
 #include "client/wire_values.h"
@@ -153,6 +154,8 @@ AnyError from_status(const WireStatus& status, const coord::TenantId& tenant) {
       if (detail.Is<v1::Error>() && detail.UnpackTo(&error)) return decode(error, tenant);
     }
   }
+  if (status.code == StatusCode::kUnavailable)
+    if (auto unreached = connection_error(status.message)) return *std::move(unreached);
   std::string text = status.message.substr(0, kErrorTextMax);
   return is_outcome_unknown(status.code) ? coord::transient("call", std::move(text))
                                          : coord::refused("call", std::move(text));

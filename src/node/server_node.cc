@@ -1,6 +1,7 @@
 #include "node/server_node.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/logger.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "coord/identity.h"
 #include "coord/memory/memory_backend.h"
@@ -22,6 +24,7 @@
 #include "node/server_config.h"
 #include "server/access.h"
 #include "server/claim_streams.h"
+#include "server/current_access.h"
 #include "server/grpc/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/http/metrics_page.h"
@@ -118,10 +121,8 @@ ServerNode::ServerNode(const ServerNodeParts& parts)
 base::Result<std::unique_ptr<ServerNode>, ServerError> ServerNode::start(
     const ServerConfig& config, const ServerNodeParts& parts) {
   std::unique_ptr<ServerNode> node(new ServerNode(parts));
-  if (config.token_file) {
-    node->access_ =
-        CAD_TRY(passed_on(server::read_token_file(config.token_file->c_str(), node->random_)));
-  }
+  node->token_file_ = config.token_file;
+  node->access_ = std::make_unique<server::CurrentAccess>(CAD_TRY(node->read_access()));
   CAD_TRY(node->start_http(config));  // First, so that it can say that the rest is still opening.
   CAD_TRY(node->open_coordination(config));
   CAD_TRY(node->start_grpc(config));
@@ -184,7 +185,7 @@ base::Result<void, ServerError> ServerNode::start_grpc(const ServerConfig& confi
   grpc_ = CAD_TRY(passed_on(server::GrpcServer::start(options, {.backend = coordination_->async(),
                                                                 .clock = parts_.clock,
                                                                 .stamper = *stamper_,
-                                                                .access = access_,
+                                                                .access = *access_,
                                                                 .streams = *streams_,
                                                                 .admission = admission_,
                                                                 .metrics = metrics_})));
@@ -241,6 +242,23 @@ server::HttpAnswer ServerNode::metrics_answer() const {
                                 .node_log = &coordination_->log_metrics(),
                                 .group_log = &coordination_->group().metrics(),
                                 .group_status = &status})};
+}
+
+base::Result<server::AccessTable, ServerError> ServerNode::read_access() const {
+  if (!token_file_) return server::AccessTable::open_to_all();
+  base::OsSeededRandom random;
+  return passed_on(server::read_token_file(token_file_->c_str(), random));
+}
+
+void ServerNode::reload() {
+  if (!token_file_) return parts_.logger.info("there is no token file to read again");
+  auto table = read_access();
+  if (!table) {
+    return parts_.logger.error("the tokens stay as they were", {{"reason", table.error().detail}});
+  }
+  const std::size_t tokens = table->size();
+  access_->replace(*std::move(table));
+  parts_.logger.info("tokens read again", {{"tokens", tokens}});
 }
 
 bool ServerNode::stop() {

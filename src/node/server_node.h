@@ -4,13 +4,14 @@
 //   auto node = CAD_TRY(ServerNode::start(config, {clock, logger}));
 //   print(node->grpc_address(), node->http_address());      // ready
 //   …until a signal…
-//   node->stop();                                            // within kStopPatience, about
+//   node->stop();                                            // within kCallsPatience + kLogPatience, about
 //
 // Order: what stands in front starts last and stops first. While it stops, calls under way are finished or
 // refused, streams are ended, shards that were claimed for callers who got no answer are given back, and
 // the log is synced; then the directory is free.
 //
-// start() and stop() on one thread; the rest takes care of itself.
+// start(), reload() and stop() on one thread; the rest takes care of itself. A disk that hangs hangs stop() as
+// well: whoever calls it sees to an end after kStopMax (exit_watch.h).
 
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -32,6 +34,7 @@
 #include "server/access.h"
 #include "server/admission.h"
 #include "server/claim_streams.h"
+#include "server/current_access.h"
 #include "server/grpc/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/operation_metrics.h"
@@ -60,8 +63,10 @@ class ServerNode {
   // R-27 gives ten seconds for all of it.
   static constexpr std::chrono::milliseconds kCallsPatience{3'000};
   static constexpr std::chrono::milliseconds kLogPatience{4'000};
+  static constexpr std::chrono::milliseconds kStopMax{9'500};  // then whoever stops it gives up
   static_assert(kCallsPatience + kLogPatience < std::chrono::seconds(8),
                 "closing files and joining threads gets its share of the ten seconds");
+  static_assert(kStopMax < std::chrono::seconds(10), "the process still has to end");
 
   // The parts outlive it. Ready when it returns.
   [[nodiscard]] static base::Result<std::unique_ptr<ServerNode>, ServerError> start(
@@ -72,6 +77,9 @@ class ServerNode {
 
   [[nodiscard]] const std::string& grpc_address() const noexcept { return grpc_address_; }
   [[nodiscard]] const std::string& http_address() const noexcept { return http_address_; }
+
+  // Reads the token file again. A file that cannot be used changes nothing; the log says what is wrong with it.
+  void reload();
 
   // Once or more. False: something was still under way when the patience ended; whoever waited for it was
   // told so, and what was acknowledged is kept.
@@ -86,6 +94,7 @@ class ServerNode {
 
   explicit ServerNode(const ServerNodeParts& parts);
 
+  [[nodiscard]] base::Result<server::AccessTable, ServerError> read_access() const;
   [[nodiscard]] base::Result<void, ServerError> start_http(const ServerConfig& config);
   [[nodiscard]] base::Result<void, ServerError> open_coordination(const ServerConfig& config);
   [[nodiscard]] base::Result<void, ServerError> start_grpc(const ServerConfig& config);
@@ -98,7 +107,8 @@ class ServerNode {
   std::atomic<Phase> phase_{Phase::kOpening};
   server::OperationMetrics metrics_;
   server::Admission admission_;
-  server::AccessTable access_ = server::AccessTable::open_to_all();
+  std::optional<std::string> token_file_;
+  std::unique_ptr<server::CurrentAccess> access_;
   std::unique_ptr<EmbeddedCoordination> coordination_;
   std::unique_ptr<server::Stamper> stamper_;
   std::unique_ptr<AlarmThread> alarm_;

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -50,6 +51,7 @@ class AccessTable {
   [[nodiscard]] Access decide(std::string_view authorization,
                               const coord::TenantId& tenant) const noexcept;
   [[nodiscard]] bool needs_token() const noexcept { return !entries_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
  private:
   struct Entry {

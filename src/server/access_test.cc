@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "coord/identity.h"
 #include "coord/tenant_name.h"
+#include "server/current_access.h"
 #include "server/limits.h"
 
 namespace cadastre::server {
@@ -124,6 +125,21 @@ TEST_F(TokenFile, IsReadOnlyIfNobodyElseMay) {
   EXPECT_EQ(error(), TokenFileError{255});
   write(kTable, 0400);
   EXPECT_EQ(error(), TokenFileError{255});
+}
+
+TEST(CurrentAccess, DecidesByTheTableInForce) {
+  base::SeededRandom random(1);
+  const auto table = [&random](std::string_view text) {
+    return AccessTable::parse(text, random).value();
+  };
+  const auto acme = *tenant_of_word("acme");
+  CurrentAccess access(table("0123456789abcdef acme"));
+  EXPECT_EQ(access.decide("Bearer 0123456789abcdef", acme), Access::kAllowed);
+  access.replace(table("fedcba9876543210 acme\n0123456789abcdef other"));
+  EXPECT_EQ(access.decide("Bearer 0123456789abcdef", acme), Access::kDenied);
+  EXPECT_EQ(access.decide("Bearer fedcba9876543210", acme), Access::kAllowed);
+  EXPECT_TRUE(access.needs_token());
+  EXPECT_EQ(CurrentAccess(AccessTable::open_to_all()).decide("", acme), Access::kAllowed);
 }
 
 TEST_F(TokenFile, ThatIsNoneOrTooLargeIsRefused) {

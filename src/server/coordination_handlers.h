@@ -20,9 +20,9 @@
 #include "client/wire_messages.h"
 #include "client/wire_request.h"
 #include "coord/async_backend.h"
-#include "server/access.h"
 #include "server/admission.h"
 #include "server/claim_streams.h"
+#include "server/current_access.h"
 #include "server/operation_metrics.h"
 #include "server/stamper.h"
 
@@ -40,7 +40,7 @@ struct HandlerParts {
   coord::AsyncCoordinationFacade& backend;
   const base::Clock& clock;
   const Stamper& stamper;
-  const AccessTable& access;
+  const CurrentAccess& access;
   ClaimStreams& streams;
   Admission& admission;
   OperationMetrics& metrics;

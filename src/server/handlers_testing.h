@@ -24,6 +24,7 @@
 #include "server/admission.h"
 #include "server/claim_streams.h"
 #include "server/coordination_handlers.h"
+#include "server/current_access.h"
 #include "server/operation_metrics.h"
 #include "server/stamper.h"
 
@@ -121,7 +122,7 @@ class HandlerScene {
   OperationMetrics metrics;
 
  private:
-  AccessTable access_;
+  CurrentAccess access_;
 
  public:
   CoordinationHandlers handlers{{async, clock, stamper, access_, streams, admission, metrics}};

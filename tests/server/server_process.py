@@ -47,10 +47,10 @@ def die_with_parent():
 
 
 class Server:
-    """One process. `start()` returns when it is ready."""
+    """One process. `start()` returns when it is ready. `surroundings` are Popen's: `env`, `cwd`."""
 
-    def __init__(self, binary, data, *options):
-        self.binary, self.data, self.options = binary, data, options
+    def __init__(self, binary, data, *options, **surroundings):
+        self.binary, self.data, self.options, self.surroundings = binary, data, options, surroundings
         self.process = None
 
     def start(self):
@@ -59,7 +59,7 @@ class Server:
             if option not in self.options:
                 command += [option, "127.0.0.1:0"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        start_new_session=True, preexec_fn=die_with_parent)
+                                        start_new_session=True, preexec_fn=die_with_parent, **self.surroundings)
         readable, _, _ = select.select([self.process.stdout], [], [], SECONDS_MAX)
         line = self.process.stdout.readline() if readable else ""
         if not line:

@@ -7,6 +7,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -199,6 +200,19 @@ class ServerTest(unittest.TestCase):
         caller.call("Release", lease=lease, op_id=1)
         self.assertEqual(caller.call("Claim", run=1, worker=3).lease.worker, 3)
 
+    # ---- Lists -----------------------------------------------------------------------------------------------------
+
+    def test_lists_of_the_command_line_leave_nothing_out(self):
+        server = self.serve()
+        self.caller(server).make_run(1, 2500)
+        whom = ["--backend", server.address, "--tenant-id", (b"t" * 32).hex()]
+        lines = run("coord", "shard", "list", 1, *whom).stdout.splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in lines], list(range(1, 2501)))
+        self.assertEqual(len(run("coord", "shard", "list", 1, "--limit", 1700, *whom).stdout.splitlines()), 1700)
+        self.assertEqual(len(run("coord", "shard", "list", 1, "--after", 1200, *whom).stdout.splitlines()), 1300)
+        self.assertEqual(json.loads(run("runs", *whom).stdout)["total"], 2500)
+        self.assertEqual(json.loads(run("coord", "run", "list", *whom).stdout)["counts"]["total"], 2500)
+
     # ---- Bad input -------------------------------------------------------------------------------------------------
 
     def test_malformed_requests_get_typed_errors_and_change_nothing(self):
@@ -291,6 +305,44 @@ class ServerTest(unittest.TestCase):
         self.assertEqual(other.refusal("GetRun", run=1).code(), Code.NOT_FOUND)
         self.assertEqual(owner.call("ListShards", run=1), before)
 
+    def test_sighup_reads_the_token_file_again_and_a_bad_one_changes_nothing(self):
+        path, mine, yours = self.tokens()
+        server = self.serve("--token-file", str(path), "--log-json")
+        old = self.caller(server, tenant=mine, token="token-of-mine-00001")
+        new = self.caller(server, tenant=mine, token="token-that-is-new-3")
+        old.make_run(1, 1)
+
+        def reload():
+            """What the log says to it."""
+            server.process.send_signal(signal.SIGHUP)
+            return json.loads(server.process.stderr.readline())
+
+        self.assertEqual(json.loads(server.process.stderr.readline())["event"], "ready")
+        for text, mode, why in (("token-that-is-new-3\n", 0o600, "line 1"), ("", 0o600, "no token"),
+                                (f"token-that-is-new-3 {mine.hex()}\n", 0o644, "chmod 600")):
+            self.secret("tokens", text, mode)
+            said = reload()
+            self.assertEqual((said["level"], said["event"]), ("error", "the tokens stay as they were"))
+            self.assertIn(why, said["reason"])
+            self.assertNotIn("token-that", said["reason"])
+            self.assertEqual(old.call("GetRun", run=1).run, 1)
+            self.assertEqual(new.refusal("GetRun", run=1).code(), Code.UNAUTHENTICATED)
+        path.unlink()
+        self.assertEqual(reload()["level"], "error")
+        self.assertEqual(old.call("GetRun", run=1).run, 1)
+        self.secret("tokens", f"token-that-is-new-3 {mine.hex()}\ntoken-of-yours-0002 {yours.hex()}\n")
+        said = reload()
+        self.assertEqual((said["event"], said["tokens"]), ("tokens read again", 2))
+        self.assertEqual(new.call("GetRun", run=1).run, 1)
+        self.assertEqual(old.refusal("GetRun", run=1).code(), Code.UNAUTHENTICATED)
+
+    def test_sighup_does_not_end_a_server_without_tokens(self):
+        server = self.serve("--log-json")
+        self.assertEqual(json.loads(server.process.stderr.readline())["event"], "ready")
+        server.process.send_signal(signal.SIGHUP)
+        self.assertEqual(json.loads(server.process.stderr.readline())["event"], "there is no token file to read again")
+        self.assertEqual(server.terminate()[0], 0)
+
     def test_a_token_file_that_others_may_read_is_refused(self):
         path, _, _ = self.tokens()
         path.chmod(0o644)
@@ -343,6 +395,31 @@ class ServerTest(unittest.TestCase):
                             grpc.ssl_channel_credentials(root, rogue_key.read_bytes(), rogue_cert.read_bytes())):
             refused = self.caller(server, credentials=credentials).refusal("GetRun", run=1)
             self.assertEqual(refused.code(), Code.UNAVAILABLE)
+
+    def test_the_command_line_speaks_tls_with_a_certificate_and_a_token(self):
+        self.certificate("authority")
+        key, cert = self.certificate("server", "authority")
+        own_key, own_cert = self.certificate("worker", "authority")
+        root = self.scratch / "authority.pem"
+        tokens = self.secret("tokens", "token-of-the-scanners acme\n")
+        server = self.serve("--tls-cert", str(cert), "--tls-key", str(key), "--tls-client-ca", str(root), "--token-file",
+                            str(tokens), "--log-json")
+        word = self.secret("token", "token-of-the-scanners\n")
+        listing = ["coord", "run", "list", "--backend", server.address, "--tenant", "acme"]
+        known = ["--tls-ca", root, "--tls-cert", own_cert, "--tls-key", own_key]
+        done = run(*listing, *known, "--token-file", word)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        error = error_of(run(*listing, *known))
+        self.assertEqual(error["code"], "refused", error)
+        self.assertIn("token", error["detail"])
+        self.certificate("rogue")
+        done = run(*listing, "--tls-ca", self.scratch / "rogue.pem")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(error_of(done)["code"], "refused", done.stderr)
+        self.assertIn("name the authority", error_of(done)["detail"])
+        server.process.send_signal(15)
+        log = [json.loads(line)["event"] for line in server.process.stderr.read().splitlines()]
+        self.assertEqual(log, ["ready", "stopping", "stopped"])
 
     def test_a_key_that_others_may_read_is_refused(self):
         key, cert = self.certificate("server")

@@ -1,14 +1,26 @@
 // The client against real servers: answers that are lost, servers that go and come back, streams.
 
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
 #include "client/claim_stream.h"
 #include "client/remote_coordination.h"
 #include "coord/backend.h"
@@ -17,6 +29,7 @@
 #include "coord/identity_testing.h"
 #include "coord/lease.h"
 #include "coord/outcome.h"
+#include "coord/shard_summary.h"
 #include "coord/snapshot.h"
 #include "shard/bytes_testing.h"
 #include "shard/cursor.h"
@@ -130,6 +143,37 @@ TEST_F(Remote, AServerThatIsAwayIsTransient) {
   EXPECT_EQ(retry_advice(run.error()), coord::RetryAdvice::kLater);
 }
 
+// A server that is slow to answer, or far away, is not one that is away.
+TEST_F(Remote, AConnectionIsGivenTime) {
+  constexpr int kSlowMs = 400;
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(listener, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  auto* const general = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(::bind(listener, general, size), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ASSERT_EQ(::getsockname(listener, general, &size), 0);
+
+  const auto remote =
+      home.connect({.address = fmt::format("127.0.0.1:{}", ::ntohs(address.sin_port)),
+                    .retry = {.attempts_max = 1}});
+  std::atomic<int> answers = 0;
+  remote->get_run(kTenant, kRun, [&](const auto& run) {
+    EXPECT_FALSE(run);
+    ++answers;
+    answers.notify_one();
+  });
+  const int connection = ::accept(listener, nullptr, nullptr);
+  pollfd hung_up{.fd = connection, .events = POLLRDHUP, .revents = 0};
+  EXPECT_EQ(::poll(&hung_up, 1, kSlowMs), 0) << "the client did not wait";
+  ::close(connection);
+  ::close(listener);
+  answers.wait(0);
+}
+
 TEST_F(Remote, ACallTooManyIsNotSent) {
   const auto remote = home.connect({.address = home.address(), .calls_max = 0});
   const auto run = remote->blocking()->get_run(kTenant, kRun);
@@ -147,6 +191,59 @@ TEST_F(Remote, AClientThatGoesAnswersWhatIsUnderWay) {
       remote->get_run(kTenant, kRun, [&](const auto& /*run*/) { ++answers; });
   }
   EXPECT_EQ(answers.load(), 10);
+}
+
+// pages are the wire's matter; a list has what was asked for.
+TEST_F(Remote, AListHasAsManyEntriesAsAreWantedHoweverManyPagesThatTakes) {
+  constexpr std::uint64_t kMany = 2'500;
+  std::vector<std::string> bounds;
+  bounds.reserve(kMany + 1);
+  for (std::uint64_t i = 0; i <= kMany; ++i)
+    bounds.push_back(fmt::format("{:06}", i));
+  std::vector<shard::InitialShardInput> rows;
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    rows.push_back(
+        {coord::ShardId::from_raw(kMany - i),
+         shard::ShardSpecRef::unchecked(base::as_bytes(bounds[i]), base::as_bytes(bounds[i + 1]))});
+  }
+  const auto run = coord::RunId::from_raw(2);
+  ASSERT_TRUE(inside->create_run(at(1), kTenant, run, {.lease_duration = 1}));
+  ASSERT_TRUE(inside->register_shards(at(2), kTenant, run, rows, op(1)));
+
+  const auto remote = home.connect();
+  const auto facade = remote->blocking();
+  struct Case {
+    std::size_t limit = 0;
+    std::optional<coord::ShardId> after;
+    std::size_t listed = 0;
+  };
+  const auto fifth = coord::ShardId::from_raw(kMany - 4);
+  for (const Case& row : {Case{std::numeric_limits<std::size_t>::max(), {}, kMany},
+                          Case{2'000, {}, 2'000}, Case{2'001, {}, 2'001}, Case{1'000, {}, 1'000},
+                          Case{2'500, fifth, 2'495}, Case{3, fifth, 3}, Case{0, {}, 0}}) {
+    std::vector<coord::ShardSummary> told;
+    std::vector<coord::ShardSummary> direct;
+    const coord::ShardPage page{.limit = row.limit, .after = row.after};
+    const auto all = coord::ShardFilter::all();
+    ASSERT_TRUE(facade->list_shards_into(at(3), kTenant, run, all, page, told));
+    ASSERT_TRUE(inside->list_shards_into(at(3), kTenant, run, all, page, direct));
+    EXPECT_EQ(told.size(), row.listed);
+    EXPECT_TRUE(std::ranges::equal(told, direct, {}, &coord::ShardSummary::shard,
+                                   &coord::ShardSummary::shard));
+  }
+}
+
+TEST_F(Remote, RunsAreListedToTheLast) {
+  constexpr std::uint64_t kMany = 1'100;
+  for (std::uint64_t i = 2; i <= kMany; ++i)
+    ASSERT_TRUE(
+        inside->create_run(at(1), kTenant, coord::RunId::from_raw(i), {.lease_duration = 1}));
+  const auto remote = home.connect();
+  const auto facade = remote->blocking();
+  EXPECT_EQ(facade->list_runs(kTenant, {}, kMany + 1), inside->list_runs(kTenant, {}, kMany + 1));
+  EXPECT_EQ(facade->list_runs(kTenant, {}, kMany)->size(), kMany);
+  EXPECT_EQ(facade->list_runs(kTenant, coord::RunId::from_raw(50), kMany)->size(), kMany - 50);
+  EXPECT_EQ(facade->list_runs(kTenant, {}, 1'001)->size(), 1'001U);
 }
 
 TEST_F(Remote, AStreamGrantsUntilTheRunIsOver) {

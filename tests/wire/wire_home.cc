@@ -14,16 +14,22 @@
 #include "coord/replicated/settings.h"
 #include "node/alarm_thread.h"
 #include "node/embedded_coordination.h"
+#include "server/access.h"
 #include "server/admission.h"
 #include "server/claim_streams.h"
 #include "server/coordination_handlers.h"
+#include "server/current_access.h"
 #include "server/grpc/grpc_server.h"
 #include "server/limits.h"
 #include "server/stamper.h"
 
 namespace cadastre::wire {
 
-WireHome::WireHome(const coord::replicated::Settings& settings) {
+WireHome::WireHome(const coord::replicated::Settings& settings, Door door)
+    : door_(std::move(door)) {
+  access_ = std::make_unique<server::CurrentAccess>(
+      door_.tokens.empty() ? server::AccessTable::open_to_all()
+                           : server::AccessTable::parse(door_.tokens, random_).value());
   coordination_ =
       node::EmbeddedCoordination::open(
           {.directory = directory_.path(), .settings = settings, .hash_seed = 1}, clock_, logger_)
@@ -44,7 +50,8 @@ void WireHome::start() {
   streams_ = std::make_unique<server::ClaimStreams>(
       server::ClaimStreamsParts{coordination_->async(), *stamper_, *alarm_, random_});
   alarm_->start([this] { streams_->on_alarm(); });
-  server_ = server::GrpcServer::start({.address = {.port = port_}, .tls = {}}, parts()).value();
+  server_ =
+      server::GrpcServer::start({.address = {.port = port_}, .tls = door_.tls}, parts()).value();
   port_ = server_->port();
 }
 
@@ -64,7 +71,7 @@ server::HandlerParts WireHome::parts() {
   return {.backend = coordination_->async(),
           .clock = clock_,
           .stamper = *stamper_,
-          .access = access_,
+          .access = *access_,
           .streams = *streams_,
           .admission = *admission_,
           .metrics = metrics_};

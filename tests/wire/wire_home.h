@@ -1,11 +1,13 @@
 // WireHome: a server on durable coordination and a client of it, in this process, with a socket between.
 //
-// The directory is its own and goes with it. The client's time is the caller's; its delays are short.
+// The directory is its own and goes with it. The client's time is the caller's; its delays are short. Anybody
+// may connect and speak for every tenant, unless the home has a door.
 
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,19 +20,25 @@
 #include "log/storage/directory_testing.h"
 #include "node/alarm_thread.h"
 #include "node/embedded_coordination.h"
-#include "server/access.h"
 #include "server/admission.h"
 #include "server/claim_streams.h"
 #include "server/coordination_handlers.h"
+#include "server/current_access.h"
 #include "server/grpc/grpc_server.h"
 #include "server/operation_metrics.h"
 #include "server/stamper.h"
 
 namespace cadastre::wire {
 
+// Whom a server lets in.
+struct Door {
+  std::optional<server::TlsMaterial> tls = {};
+  std::string tokens = {};  // a token file's text; empty: no tokens
+};
+
 class WireHome {
  public:
-  explicit WireHome(const coord::replicated::Settings& settings = {});
+  explicit WireHome(const coord::replicated::Settings& settings = {}, Door door = {});
   WireHome(const WireHome&) = delete;
   WireHome& operator=(const WireHome&) = delete;
   ~WireHome();
@@ -51,6 +59,7 @@ class WireHome {
   }
 
  private:
+  const Door door_;
   log::ScratchDirectory directory_{log::Medium::kMemory};
   base::SystemClock clock_;
   std::unique_ptr<base::LogSink> sink_ = base::stderr_log_sink();
@@ -60,7 +69,7 @@ class WireHome {
   client::AlarmTimer timer_;
   std::unique_ptr<node::EmbeddedCoordination> coordination_;
   std::unique_ptr<server::Stamper> stamper_;
-  server::AccessTable access_ = server::AccessTable::open_to_all();
+  std::unique_ptr<server::CurrentAccess> access_;
   server::OperationMetrics metrics_;
   std::unique_ptr<server::Admission> admission_;
   std::unique_ptr<node::AlarmThread> alarm_;

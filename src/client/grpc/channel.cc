@@ -22,6 +22,8 @@ namespace {
 // A server that was away is found again soon: the calls have their own delays.
 constexpr int kReconnectMinMs = 50;
 constexpr int kReconnectMaxMs = 1000;
+// A connection has this long to come about, TLS included, over slow networks too.
+constexpr int kConnectMs = 5000;
 
 std::shared_ptr<grpc::ChannelCredentials> credentials(const std::optional<TlsOptions>& tls) {
   if (!tls) return grpc::InsecureChannelCredentials();
@@ -36,7 +38,8 @@ std::unique_ptr<v1::Coordination::Stub> connect(const RemoteOptions& options) {
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // Ours know which requests may be repeated.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // A client's connection is its own.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMinMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMinMs);
+  // By its name a pause; in fact how long an attempt may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
   return v1::Coordination::NewStub(
       grpc::CreateCustomChannel(options.address, credentials(options.tls), arguments));

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <grpc/support/log.h>
+
 #include "base/result.h"
 #include "client/address.h"
 #include "client/grpc/channel.h"
@@ -42,6 +44,8 @@ Result<std::unique_ptr<RemoteCoordination>, RemoteError> RemoteCoordination::ope
   }
   if (options.tls && options.tls->certificate.empty() != options.tls->key.empty())
     return base::fail(RemoteError::kBadTls, "a certificate and its key are given together");
+  // What gRPC would print is in the errors of the calls.
+  gpr_set_log_function([](gpr_log_func_args*) {});
   return std::unique_ptr<RemoteCoordination>(
       new RemoteCoordination(std::make_unique<Channel>(options, parts)));
 }

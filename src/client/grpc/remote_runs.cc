@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -6,7 +5,7 @@
 #include <vector>
 
 #include "client/grpc/channel.h"
-#include "client/limits.h"
+#include "client/pages.h"
 #include "client/remote_coordination.h"
 #include "client/retry.h"
 #include "client/wire_answer.h"
@@ -30,16 +29,14 @@ using coord::RunId;
 using coord::TenantId;
 using coord::Unit;
 
-// On the wire 0 is a limit left out: whoever wants nothing asks for one, and gets none of it.
-std::size_t limit_on_the_wire(std::size_t limit) noexcept {
-  return std::clamp<std::size_t>(limit, 1, kListLimitMax);
+using Summaries = std::vector<coord::ShardSummary>;
+
+coord::ShardId id_of_summary(const coord::ShardSummary& shard) noexcept {
+  return shard.shard;
 }
 
-template <class T>
-std::vector<T> at_most(std::vector<T> list, std::size_t limit) {
-  if (list.size() > limit)
-    list.erase(list.begin() + static_cast<std::ptrdiff_t>(limit), list.end());
-  return list;
+RunId id_of_run(const RunId& run) noexcept {
+  return run;
 }
 
 }  // namespace
@@ -103,30 +100,35 @@ void RemoteCoordination::list_shards(
     const coord::ShardFilter& filter,
     const coord::ShardPage& page,
     Completion<std::vector<coord::ShardSummary>, coord::ListShardsError> done) {
-  using Summaries = std::vector<coord::ShardSummary>;
-  const std::size_t limit = page.limit;
-  const coord::ShardPage asked{.limit = limit_on_the_wire(limit), .after = page.after};
-  channel_->call<v1::ListShardsRequest, v1::ListShardsResponse>(
-      &AsyncStub::ListShards,
-      message<v1::ListShardsRequest>(
-          ListShardsArguments{tenant, channel_->sent(now), run, filter, asked}),
-      {tenant}, std::move(done),
-      [limit](const v1::ListShardsResponse& answer) -> Answered<Summaries> {
-        return at_most(CAD_TRY(decode(answer)), limit);
-      });
+  using Told = Told<Summaries, coord::ListShardsError>;
+  const auto ask = [this, now, tenant, run, filter](const Page<coord::ShardId>& asked, Told told) {
+    channel_->call<v1::ListShardsRequest, v1::ListShardsResponse>(
+        &AsyncStub::ListShards,
+        message<v1::ListShardsRequest>(
+            ListShardsArguments{tenant,
+                                channel_->sent(now),
+                                run,
+                                filter,
+                                {.limit = asked.limit, .after = asked.after}}),
+        {tenant}, std::move(told));
+  };
+  fetch_pages<coord::ShardSummary, coord::ShardId, coord::ListShardsError>(
+      {.limit = page.limit, .after = page.after, .id_of = id_of_summary}, ask, std::move(done));
 }
 
 void RemoteCoordination::list_runs(const TenantId& tenant,
                                    std::optional<RunId> after,
                                    std::size_t limit,
                                    Completion<std::vector<RunId>, coord::InfraError> done) {
-  channel_->call<v1::ListRunsRequest, v1::ListRunsResponse>(
-      &AsyncStub::ListRuns,
-      message<v1::ListRunsRequest>(ListRunsArguments{tenant, after, limit_on_the_wire(limit)}),
-      {tenant}, std::move(done),
-      [limit](const v1::ListRunsResponse& answer) -> Answered<std::vector<RunId>> {
-        return at_most(decode(answer), limit);
-      });
+  using Told = Told<std::vector<RunId>, coord::InfraError>;
+  const auto ask = [this, tenant](const Page<RunId>& asked, Told told) {
+    channel_->call<v1::ListRunsRequest, v1::ListRunsResponse>(
+        &AsyncStub::ListRuns,
+        message<v1::ListRunsRequest>(ListRunsArguments{tenant, asked.after, asked.limit}), {tenant},
+        std::move(told));
+  };
+  fetch_pages<RunId, RunId, coord::InfraError>({.limit = limit, .after = after, .id_of = id_of_run},
+                                               ask, std::move(done));
 }
 
 void RemoteCoordination::collect_claim_candidates(

@@ -1,0 +1,21 @@
+// Why there is no connection: gRPC's words, as what to do about it.
+//
+// gRPC tells of a handshake that failed only in the text of UNAVAILABLE. A certificate that does not fit is no
+// matter of time: such a call is kRefused, nothing was sent, and it is not repeated. Words that are not known
+// here say nothing.
+//
+// A pure function.
+
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "coord/errors.h"
+
+namespace cadastre::client {
+
+// What the message of an UNAVAILABLE that no server sent means; nothing if it is not about connecting.
+[[nodiscard]] std::optional<coord::InfraError> connection_error(std::string_view message);
+
+}  // namespace cadastre::client
