@@ -27,7 +27,7 @@ static_assert(kStreamBatchBytes <= kStreamMessageBytesMax, "a receiver takes eve
 // What waits for a peer. Full: the newest append is dropped, or the oldest message of the control lane.
 inline constexpr std::size_t kBulkLaneBytesMax = 32 * kMiB;
 inline constexpr std::size_t kControlLaneBytesMax = kMiB;
-// Frames of a peer that were read and not yet taken. Full: its streams are not read.
+// Frames of a peer's lane that were read and not yet taken. Full: its stream is not read.
 inline constexpr std::size_t kPeerInboundBytesMax = 16 * kMiB;
 static_assert(kStreamMessageBytesMax <= kPeerInboundBytesMax, "a stream can be read at all");
 
