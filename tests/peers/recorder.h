@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "log/transport.h"
 #include "server/peer_hooks.h"
@@ -124,10 +125,10 @@ class Recorder final : public log::TransportSink, public server::PeerHooks {
   // Waits until it is so; false: it was not, for a long time.
   [[nodiscard]] bool wait_until(const std::function<bool(const Seen&)>& is_so,
                                 std::chrono::nanoseconds patience = kPatience) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const base::Elapsed deadline = clock_.elapsed() + patience;
     const base::MutexLock lock(mutex_);
     while (!is_so(seen_)) {
-      const auto left = deadline - std::chrono::steady_clock::now();
+      const base::Elapsed left = deadline - clock_.elapsed();
       if (left <= left.zero()) return false;
       changed_.wait_for(mutex_, left);
     }
@@ -135,6 +136,7 @@ class Recorder final : public log::TransportSink, public server::PeerHooks {
   }
 
  private:
+  base::SystemClock clock_;
   mutable base::Mutex mutex_;
   base::CondVar changed_;
   Seen seen_ CAD_GUARDED_BY(mutex_);

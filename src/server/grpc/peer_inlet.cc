@@ -67,7 +67,8 @@ class PeerInlet final : public grpc::ServerGenericBidiReactor {
                                  [this] { context_.TryCancel(); });
     if (!admitted) return admitted.error().code;
     admitted_ = std::move(*admitted);
-    StartSendInitialMetadata();  // By this the peer knows that it is let in.
+    context_.AddInitialMetadata(kLetInKey, "1");  // By this the peer knows.
+    StartSendInitialMetadata();
     return std::nullopt;
   }
 

@@ -63,7 +63,7 @@ class PeerSender::Stream final
   void release() { RemoveHold(); }
 
   void OnReadInitialMetadataDone(bool ok) override {
-    if (!ok) return;
+    if (!ok || !context_.GetServerInitialMetadata().contains(kLetInKey)) return;
     const PeerIdentity peer{sender_->core_->parts.self.cluster, sender_->to_};
     const auto end = context_.auth_context();
     if (end != nullptr && vouches_for(authenticated(*end, sender_->core_->security), peer)) {

@@ -182,10 +182,12 @@ void GrpcPeerTransport::send_not_here(log::NodeId to,
 
 void GrpcPeerTransport::stop() {
   if (listener_ == nullptr) return;
-  listener_->stop();
   for (const auto& [key, sender] : core_->swap_senders({}))
     sender->stop();
+  // The listener ends last: gRPC's threads for callbacks end with the last channel or server that has them, and must not
+  // do so on one of themselves, where a stream to a peer ends.
   core_->gate.close();
+  listener_->stop();
   listener_.reset();
 }
 

@@ -16,6 +16,8 @@
 namespace cadastre::server {
 
 inline constexpr const char* kFramesMethod = "/cadastre.Internal/Frames";
+// In the initial metadata of a stream that is let in; a refusal has metadata, too, but not this.
+inline constexpr const char* kLetInKey = "cadastre-let-in";
 
 [[nodiscard]] grpc::ByteBuffer to_buffer(base::ByteView bytes);
 // Encodes the frames one behind the other.
