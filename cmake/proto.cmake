@@ -3,6 +3,7 @@
 #   cadastre_proto        messages of cadastre/v1 and what gRPC carries in statuses
 #   cadastre_proto_grpc   the services of cadastre/v1, for `client` and `server`
 #   cadastre_proto_etcd   etcd's API, for `coord/etcd`
+#   cadastre_proto_files  what protoc makes, and nothing compiled, for tools that read code
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(GRPC REQUIRED IMPORTED_TARGET grpc++)
@@ -38,6 +39,7 @@ function(cadastre_proto_library target)
       install(FILES "${made}.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
     endif()
   endforeach()
+  set_property(GLOBAL APPEND PROPERTY cadastre_proto_files ${sources})
   add_library(${target} STATIC ${sources})
   set_target_properties(${target} PROPERTIES EXPORT_NAME "${target}")
   # Made by others: their warnings are not ours to settle.
@@ -55,3 +57,6 @@ cadastre_proto_library(cadastre_proto_etcd_messages FILES etcd/rpc.proto
   LINK "$<BUILD_INTERFACE:PkgConfig::PROTOBUF>" "$<INSTALL_INTERFACE:protobuf>")
 cadastre_proto_library(cadastre_proto_etcd GRPC FILES etcd/rpc.proto
   LINK cadastre_proto_etcd_messages "$<BUILD_INTERFACE:PkgConfig::GRPC>" "$<INSTALL_INTERFACE:grpc++>" "$<INSTALL_INTERFACE:grpc>" "$<INSTALL_INTERFACE:gpr>")
+
+get_property(proto_files GLOBAL PROPERTY cadastre_proto_files)
+add_custom_target(cadastre_proto_files DEPENDS ${proto_files})

@@ -69,10 +69,10 @@ function(cadastre_room name)
   endif()
 endfunction()
 
-# cadastre_test(<name> SOURCES … LINK …): one GoogleTest binary; every TEST becomes a
+# cadastre_test(<name> SOURCES … LINK … [FILTER …]): one GoogleTest binary; every TEST that the filter takes becomes a
 # CTest entry called <preset>.<suite>.<test>, so that one run can hold several presets.
 function(cadastre_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "FILTER" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} rapidcheck GTest::gtest GTest::gtest_main)
   cadastre_warnings(${name})
@@ -93,7 +93,11 @@ function(cadastre_test name)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     set(cases 10000)
   endif()
+  if(NOT arg_FILTER)
+    set(arg_FILTER "*")
+  endif()
   gtest_discover_tests(${name}
+    TEST_FILTER "${arg_FILTER}"
     TEST_PREFIX "${CADASTRE_PRESET}."
     DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300 LABELS "${CADASTRE_PRESET}" ENVIRONMENT "RC_PARAMS=max_success=${cases}"

@@ -36,7 +36,6 @@
 #include "coord/backend.h"
 #include "coord/identity.h"
 #include "coord/lease.h"
-#include "coord/limits.h"
 #include "coord/run_record.h"
 #include "coord/shard_summary.h"
 #include "coord/states.h"

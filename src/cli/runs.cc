@@ -27,6 +27,7 @@
 #include "cli/coord_once.h"
 #include "cli/json_answer.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/run_work.h"
 #include "cli/text_table.h"
 #include "coord/backend.h"

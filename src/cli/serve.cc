@@ -15,6 +15,7 @@
 
 #include "base/logger.h"
 #include "base/result.h"
+#include "cli/command.h"
 #include "cli/command_error.h"
 #include "cli/json_answer.h"
 #include "cli/options.h"

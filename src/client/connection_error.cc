@@ -1,9 +1,7 @@
 #include "client/connection_error.h"
 
 #include <array>
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include <fmt/format.h>

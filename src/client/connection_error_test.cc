@@ -20,7 +20,7 @@ struct Case {
   std::string_view what;
   std::string message;
   std::optional<Kind> kind;
-  std::string_view advice = {};
+  std::string_view advice;
 };
 
 TEST(ConnectionError, SaysWhatToDo) {
@@ -35,9 +35,9 @@ TEST(ConnectionError, SaysWhatToDo) {
       {"a server that hangs up", none + "UNAVAILABLE: a: Socket closed", Kind::kTransient,
        "client certificate"},
       {"files that are no PEM", "empty address list: ", Kind::kRefused, "PEM"},
-      {"nobody there", none + "UNKNOWN: a: Connection refused", std::nullopt},
-      {"an answer with such words", "certificate verify failed", std::nullopt},
-      {"nothing", "", std::nullopt},
+      {"nobody there", none + "UNKNOWN: a: Connection refused", std::nullopt, ""},
+      {"an answer with such words", "certificate verify failed", std::nullopt, ""},
+      {"nothing", "", std::nullopt, ""},
   };
   for (const Case& row : cases) {
     const auto error = connection_error(row.message);

@@ -1,5 +1,4 @@
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "cadastre/v1/coordination.pb.h"

@@ -122,7 +122,8 @@ EtcdCoordination::EtcdCoordination(std::unique_ptr<etcd::GrpcStore> store,
                                    const base::Clock& clock)
     : timer_(clock),
       store_(std::move(store)),
-      backend_(std::make_unique<etcd::EtcdBackend>(*store_, timer_, random_, std::move(options))) {}
+      backend_(std::make_unique<etcd::EtcdBackend>(etcd::EtcdParts{*store_, timer_, random_, clock},
+                                                   std::move(options))) {}
 
 std::unique_ptr<coord::CoordinationFacade> EtcdCoordination::blocking() {
   return std::make_unique<coord::SyncOverAsync>(*backend_);

@@ -29,7 +29,7 @@ std::string fresh_prefix() {
 HomeParts::HomeParts(const HomeOptions& options)
     : timer(clock),
       store(opened(options.config, clock)),
-      backend(*store, timer, random, options.backend),
+      backend({*store, timer, random, clock}, options.backend),
       introspection(options.backend.keyspace,
                     [this] { return read_all(*store, backend.options().keyspace); }) {}
 

@@ -147,6 +147,7 @@ TEST_F(Remote, AServerThatIsAwayIsTransient) {
 TEST_F(Remote, AConnectionIsGivenTime) {
   constexpr int kSlowMs = 400;
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(listener, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
@@ -196,6 +197,7 @@ TEST_F(Remote, AClientThatGoesAnswersWhatIsUnderWay) {
 TEST_F(Remote, AListHasAsManyEntriesAsAreWantedHoweverManyPagesThatTakes) {
   constexpr std::uint64_t kMany = 2'500;
   std::vector<std::string> bounds;
+  bounds.reserve(kMany + 1);
   for (std::uint64_t i = 0; i <= kMany; ++i)
     bounds.push_back(fmt::format("{:06}", i));
   std::vector<shard::InitialShardInput> rows;
@@ -211,9 +213,9 @@ TEST_F(Remote, AListHasAsManyEntriesAsAreWantedHoweverManyPagesThatTakes) {
   const auto remote = home.connect();
   const auto facade = remote->blocking();
   struct Case {
-    std::size_t limit;
+    std::size_t limit = 0;
     std::optional<coord::ShardId> after;
-    std::size_t listed;
+    std::size_t listed = 0;
   };
   const auto fifth = coord::ShardId::from_raw(kMany - 4);
   for (const Case& row : {Case{std::numeric_limits<std::size_t>::max(), {}, kMany},

@@ -23,7 +23,6 @@
 #include "coord/identity.h"
 #include "coord/identity_testing.h"
 #include "coord/replicated/settings.h"
-#include "coord/run_record.h"
 #include "coord/tenant_name.h"
 #include "log/storage/directory_testing.h"
 #include "server/grpc/grpc_server.h"
@@ -63,6 +62,7 @@ class Certificates {
         "cd '{}' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
         "-subj /CN={} -keyout {}.key -out {}.pem {} >>openssl.log 2>&1",
         directory_.path().string(), name, name, name, more);
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing else runs while certificates are made
     CAD_CHECK(std::system(line.c_str()) == 0, "openssl makes the test's certificates");
   }
   void sign_itself(std::string_view name) const { make(name, ""); }
@@ -192,7 +192,7 @@ TEST_F(Tls, ACertificateComesWithItsKey) {
   const auto home = home_behind(door("server"));
   client::TlsOptions half = presenting("worker");
   half.key.clear();
-  base::SystemClock clock;
+  const base::SystemClock clock;
   base::SeededRandom random(1);
   client::AlarmTimer timer;
   const auto opened = client::RemoteCoordination::open({.address = home->address(), .tls = half},

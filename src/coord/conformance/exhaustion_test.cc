@@ -123,7 +123,8 @@ TEST_P(BoundedConformance, B16Register) {
   std::size_t refused = 0;
   for (std::uint64_t capacity = kStep; capacity <= kCapacityMax; capacity += kStep) {
     open_empty({.slab_capacity = capacity});
-    ASSERT_TRUE(create_run(1_t, kRun, config()));
+    const auto created = create_run(1_t, kRun, config());
+    ASSERT_TRUE(created) << to_text(created.error());
     const auto answer = register_shards(2_t, kRun, three_roots(strings), 1_op);
     if (answer) continue;
     ++refused;

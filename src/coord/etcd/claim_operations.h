@@ -1,7 +1,10 @@
-// Claims: whatever is free. Whom to try comes from one look at the run; who gets it is decided by each shard's
-// own transaction.
+// Claims: whatever is free. Whom to try comes from memory (prospects.h) or, if that has nothing to offer, is wrong or
+// old, from one look at the run; who gets it is decided by each shard's own transaction. That there is nothing is
+// only said after a look.
 
 #pragma once
+
+#include <optional>
 
 #include "base/attributes.h"
 #include "base/result.h"
@@ -34,6 +37,19 @@ class ClaimOperations {
                                                                   AcquireScratch* out);
 
  private:
+  // What came of one candidate that is no reason to stop.
+  struct Tried {
+    std::optional<AcquireResultView> acquired = std::nullopt;
+    std::optional<LogicalTime> deadline = std::nullopt;  // of its holder
+    bool is_absent = false;
+  };
+  [[nodiscard]] Task<Result<Tried, ClaimError>> try_one(ClaimCall call,
+                                                        ShardId shard,
+                                                        AcquireScratch* out);
+  // What is found is remembered.
+  [[nodiscard]] Task<Result<Survey, GetRunError>> read_run(ClaimCall call);
+  [[nodiscard]] Task<Result<AcquireResultView, ClaimError>> claim_by_reading(ClaimCall call,
+                                                                             AcquireScratch* out);
   // What to say when every candidate turned out not to be there.
   [[nodiscard]] Task<ClaimError> explain_absence(ClaimCall call);
 

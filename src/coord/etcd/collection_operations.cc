@@ -92,6 +92,7 @@ Task<Result<CollectionOperations::Try, InfraError>> CollectionOperations::try_fo
                                             : shapes.forget_run(**loaded, *count, counted),
                                   operation);
   const auto committed = co_await committing;
+  core_->runs().forget({tenant, run});
   if (!committed) {
     core_->total_unknown();
     co_return base::fail(committed.error());

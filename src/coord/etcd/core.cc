@@ -38,9 +38,21 @@ InfraError infra(const char* operation, const base::Error<StoreError>& error) {
     case StoreError::kOutcomeUnknown:
       return transient(operation, "outcome unknown: " + error.detail);
     case StoreError::kRefused: return transient(operation, "refused: " + error.detail);
+    case StoreError::kCompacted: return transient(operation, "compacted: " + error.detail);
     case StoreError::kNoLease: break;
   }
   return transient(operation, "the lease is gone");
+}
+
+// An owner key on a spare lease still lasts the owner's TTL.
+std::chrono::seconds spare_age_max(const EtcdOptions& options) {
+  return options.owner_ttl / kSpareLeaseAgeDivisor;
+}
+
+CapacityHint hint_of(std::size_t free) {
+  return {static_cast<std::uint32_t>(
+              std::min<std::size_t>(free, std::numeric_limits<std::uint32_t>::max())),
+          std::nullopt};
 }
 
 }  // namespace
@@ -49,13 +61,18 @@ InfraError exhausted(const char* operation) {
   return transient(operation, "CAS retry budget exhausted");
 }
 
-Core::Core(Store& store, Delay& delay, base::Random& random, EtcdOptions options)
-    : store_(&store),
-      delay_(&delay),
+Core::Core(const EtcdParts& parts, EtcdOptions options)
+    : store_(&parts.store),
+      delay_(&parts.delay),
+      clock_(&parts.clock),
       options_(std::move(options)),
       cache_(options_.lease_cache_max),
+      free_records_(kFreeRecordsMax),
+      runs_(kRememberedRunsMax),
+      spares_(kSpareLeasesMax, spare_age_max(options_)),
+      complaints_(parts.clock, parts.log),
       cooldowns_(options_.claim_cooldown_interval),
-      random_(&random) {
+      random_(&parts.random) {
   CAD_CHECK(options_.retries >= 1 && options_.retries <= kTxnRetriesMax, "retries are bounded");
   CAD_CHECK(options_.children_max >= 1, "a shard can be split");
   CAD_CHECK(options_.children_max <= children_max_of(options_.txn_ops_max),
@@ -76,6 +93,20 @@ Task<Core::Found> Core::read(std::vector<Range> ranges, const char* operation) {
   co_return *std::move(answer);
 }
 
+Task<Result<std::optional<RangeResult>, InfraError>> Core::read_at(Range range,
+                                                                   const char* operation) {
+  using Answer = Result<std::vector<RangeResult>, StoreError>;
+  std::vector<Range> ranges;
+  ranges.push_back(std::move(range));
+  Awaited<Answer> call([&](std::move_only_function<void(Answer)> done) {
+    store_->read(std::move(ranges), std::move(done));
+  });
+  Answer answer = co_await call;
+  if (answer) co_return std::optional(std::move(answer->front()));
+  if (answer.error().code == StoreError::kCompacted) co_return std::optional<RangeResult>();
+  co_return base::fail(infra(operation, answer.error()));
+}
+
 Task<Result<TransactionResult, InfraError>> Core::commit(Transaction transaction,
                                                          const char* operation) {
   using Answer = Result<TransactionResult, StoreError>;
@@ -88,27 +119,54 @@ Task<Result<TransactionResult, InfraError>> Core::commit(Transaction transaction
   co_return base::fail(infra(operation, answer.error()));
 }
 
-Task<Result<LeaseId, InfraError>> Core::grant(const char* operation) {
+Task<Result<GrantedLease, InfraError>> Core::grant(Grant which, const char* operation) {
+  const base::Elapsed since = elapsed();
+  if (which == Grant::kSpareOrNew) {
+    const SpareLeases::Taken taken = spares_.take(since);
+    for (const LeaseId old : taken.old)
+      revoke(old);
+    if (taken.lease) co_return *taken.lease;
+  }
   using Answer = Result<LeaseId, StoreError>;
   Awaited<Answer> call([&](std::move_only_function<void(Answer)> done) {
-    store_->grant_lease(options_.owner_ttl, std::move(done));
+    store_->grant_lease(options_.owner_ttl + spare_age_max(options_), std::move(done));
   });
   Answer answer = co_await call;
   if (!answer) co_return base::fail(infra(operation, answer.error()));
-  co_return *answer;
+  co_return GrantedLease{*answer, since};
+}
+
+void Core::retire(LeaseId lease, std::optional<base::Elapsed> since) {
+  if (since && spares_.put({lease, *since}, elapsed())) return;
+  revoke(lease);
+}
+
+void Core::revoke_spares() {
+  for (auto taken = spares_.take(elapsed()); taken.lease; taken = spares_.take(elapsed())) {
+    taken.old.push_back(taken.lease->id);
+    for (const LeaseId lease : taken.old)
+      revoke(lease);
+  }
 }
 
 void Core::revoke(LeaseId lease) {
   auto pass = gate_.enter();
   if (!pass) return;
-  store_->revoke_lease(lease, [held = std::move(pass)](const Result<void, StoreError>&) {});
+  store_->revoke_lease(lease,
+                       [this, held = std::move(pass)](const Result<void, StoreError>& revoked) {
+                         // One that is gone is what was wanted.
+                         if (!revoked && revoked.error().code != StoreError::kNoLease)
+                           complaints_.add(Chore::kRevoke, revoked.error());
+                       });
 }
 
 void Core::keep_alive(LeaseId lease) {
   auto pass = gate_.enter();
   if (!pass) return;
-  store_->keep_alive(lease,
-                     [held = std::move(pass)](const Result<std::chrono::seconds, StoreError>&) {});
+  store_->keep_alive(
+      lease, [this, held = std::move(pass)](const Result<std::chrono::seconds, StoreError>& kept) {
+        if (!kept) complaints_.add(Chore::kKeepAlive, kept.error());
+      });
 }
 
 Task<Unit> Core::wait(std::uint32_t attempt) {
@@ -129,6 +187,28 @@ std::vector<Range> Core::lease_ranges(const TenantId& tenant, const ShardKey& ke
   ranges.push_back(all_under(keys().shard(tenant, key)));
   ranges.push_back(only(keys().run(tenant, key.run)));
   return ranges;
+}
+
+Task<Result<std::optional<LoadedLease>, InfraError>> Core::load_lease(TenantId tenant,
+                                                                      ShardKey key,
+                                                                      const char* operation) {
+  const RunName run{tenant, key.run};
+  if (const auto facts = runs_.facts(run)) {
+    std::vector<Range> ranges = lease_ranges(tenant, key);
+    ranges.back().fields = Fields::kKeys;
+    auto reading = read(std::move(ranges), operation);
+    const Found found = co_await reading;
+    if (!found) co_return base::fail(found.error());
+    const auto& there = found->at(1).keys;
+    if (!there.empty() && there.front().modified == facts->revision)
+      co_return etcd::load_lease(found->at(0), *facts, tenant, key, operation);
+  }
+  auto reading = read(lease_ranges(tenant, key), operation);
+  const Found found = co_await reading;
+  if (!found) co_return base::fail(found.error());
+  auto loaded = etcd::load_lease(*found, tenant, key, operation);
+  if (loaded && *loaded) runs_.remember(run, (*loaded)->run);
+  co_return loaded;
 }
 
 // ---- Counts --------------------------------------------------------------------------------------
@@ -242,10 +322,11 @@ void Core::total_unknown() {
 
 // ---- Hints ---------------------------------------------------------------------------------------
 
-void Core::ask_hint(Transaction& transaction, const TenantId& tenant, RunId run) const {
+void Core::ask_hint(Transaction& transaction, const TenantId& tenant, RunId run) {
   switch (options_.hints) {
     case Hints::kNone: return;
     case Hints::kCounted:
+      if (runs_.free_count({tenant, run}, elapsed())) return;
       transaction.success.emplace_back(
           all_under(keys().shards_active(tenant, run), Fields::kCount));
       transaction.success.emplace_back(all_under(keys().shards(tenant, run), Fields::kKeys));
@@ -272,22 +353,25 @@ CapacityHint exact_hint(std::vector<LoadedShard>& shards, LogicalTime now) {
 CapacityHint Core::hint(const std::vector<RangeResult>& found,
                         const TenantId& tenant,
                         RunId run,
-                        LogicalTime now) const {
+                        LogicalTime now) {
   switch (options_.hints) {
     case Hints::kNone: break;
     case Hints::kCounted: {
+      if (found.empty()) return hint_of(runs_.free_count({tenant, run}, elapsed()).value_or(0));
       const auto owners = std::ranges::count_if(found.at(1).keys, [](const KeyValue& entry) {
         const auto parsed = parse_shard_key(entry.key);
         return parsed && parsed->kind == ShardKeyKind::kOwner;
       });
-      const std::int64_t free = std::max<std::int64_t>(0, found.at(0).count - owners);
-      return {static_cast<std::uint32_t>(
-                  std::min<std::int64_t>(free, std::numeric_limits<std::uint32_t>::max())),
-              std::nullopt};
+      const auto free =
+          static_cast<std::size_t>(std::max<std::int64_t>(0, found.at(0).count - owners));
+      runs_.remember_count({tenant, run}, free, elapsed());
+      return hint_of(free);
     }
     case Hints::kExact: {
       auto shards = load_shards(found.at(0), tenant, run, "hint");
-      return shards ? exact_hint(*shards, now) : CapacityHint::zero();
+      if (shards) return exact_hint(*shards, now);
+      complaints_.add(Chore::kHint, shards.error());
+      return CapacityHint::zero();
     }
   }
   return CapacityHint::zero();

@@ -14,19 +14,23 @@
 #include <utility>
 #include <vector>
 
-#include "base/attributes.h"
+#include "base/clock.h"
 #include "base/gate.h"
+#include "base/logger.h"
 #include "base/mutex.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "coord/errors.h"
+#include "coord/etcd/complaints.h"
 #include "coord/etcd/cooldowns.h"
 #include "coord/etcd/delay.h"
 #include "coord/etcd/keyspace.h"
 #include "coord/etcd/lease_cache.h"
 #include "coord/etcd/limits.h"
 #include "coord/etcd/records.h"
+#include "coord/etcd/run_memory.h"
 #include "coord/etcd/shapes.h"
+#include "coord/etcd/spare_leases.h"
 #include "coord/etcd/store.h"
 #include "coord/etcd/task.h"
 #include "coord/identity.h"
@@ -39,7 +43,7 @@ namespace cadastre::coord::etcd {
 // What acquire and renew say about the rest of the run.
 enum class Hints : std::uint8_t {
   kNone,     // nothing: they cost nothing
-  kCounted,  // free = Active markers less owner keys, without a deadline; reads the keys of the run
+  kCounted,  // free = Active markers less owner keys, or as claims last saw it; without a deadline
   kExact,    // as the memory backend; reads the records of the run
 };
 
@@ -56,28 +60,49 @@ struct EtcdOptions {
   Hints hints = Hints::kCounted;
 };
 
+// What a backend is built on. `random` is used for nothing else.
+struct EtcdParts {
+  Store& store;
+  Delay& delay;
+  base::Random& random;
+  const base::Clock& clock;
+  const base::Logger* log = nullptr;  // null: nobody is told
+};
+
 class Core {
  public:
-  // Borrows all of them. `random` is used for nothing else.
-  Core(Store& store CAD_LIFETIMEBOUND,
-       Delay& delay CAD_LIFETIMEBOUND,
-       base::Random& random CAD_LIFETIMEBOUND,
-       EtcdOptions options);
+  // Borrows the parts.
+  Core(const EtcdParts& parts, EtcdOptions options);
 
   [[nodiscard]] const EtcdOptions& options() const noexcept { return options_; }
   [[nodiscard]] const Keyspace& keys() const noexcept { return options_.keyspace; }
   [[nodiscard]] Shapes shapes() const noexcept { return Shapes(options_.keyspace); }
   [[nodiscard]] LeaseCache& cache() noexcept { return cache_; }
+  // Of shards that were free.
+  [[nodiscard]] LeaseCache& free_records() noexcept { return free_records_; }
+  [[nodiscard]] RunMemory& runs() noexcept { return runs_; }
   [[nodiscard]] Cooldowns& cooldowns() noexcept { return cooldowns_; }
+  [[nodiscard]] base::Elapsed elapsed() const noexcept { return clock_->elapsed(); }
   [[nodiscard]] base::Gate& gate() noexcept { return gate_; }
 
   using Found = Result<std::vector<RangeResult>, InfraError>;
   [[nodiscard]] Task<Found> read(std::vector<Range> ranges, const char* operation);
+  // Nothing if its revision is forgotten.
+  [[nodiscard]] Task<Result<std::optional<RangeResult>, InfraError>> read_at(Range range,
+                                                                             const char* operation);
   // A lease that is gone counts as a lost race: nothing was written.
   [[nodiscard]] Task<Result<TransactionResult, InfraError>> commit(Transaction transaction,
                                                                    const char* operation);
-  [[nodiscard]] Task<Result<LeaseId, InfraError>> grant(const char* operation);
-  // As far as possible: nobody waits for it, and the lease's own time is the backstop.
+  // For an owner key, which lasts the owner's TTL at least.
+  enum class Grant : std::uint8_t {
+    kSpareOrNew,
+    kNew,
+  };
+  [[nodiscard]] Task<Result<GrantedLease, InfraError>> grant(Grant which, const char* operation);
+  // The key of the lease is known to be deleted: it is kept for another one, or revoked.
+  void retire(LeaseId lease, std::optional<base::Elapsed> since);
+  void revoke_spares();
+  // As far as possible: nobody waits for it, and the lease's own time is the backstop. Failures are logged.
   void revoke(LeaseId lease);
   void keep_alive(LeaseId lease);
 
@@ -87,8 +112,11 @@ class Core {
     return attempt >= options_.retries;
   }
 
-  // What load_lease() reads.
+  // What records.h's load_lease() reads.
   [[nodiscard]] std::vector<Range> lease_ranges(const TenantId& tenant, const ShardKey& key) const;
+  // Reads it. Of a run's record that is remembered only the revision is asked for.
+  [[nodiscard]] Task<Result<std::optional<LoadedLease>, InfraError>> load_lease(
+      TenantId tenant, ShardKey key, const char* operation);
 
   // The tenant's count: what was read, or a recount if it has no key.
   [[nodiscard]] Task<Result<TenantCount, InfraError>> count_of(TenantId tenant,
@@ -102,12 +130,13 @@ class Core {
   void total_changed(std::int64_t by) CAD_EXCLUDES(mutex_);
   void total_unknown() CAD_EXCLUDES(mutex_);
 
-  // Ranges to add to a transaction, and the hint that follows from what they found.
-  void ask_hint(Transaction& transaction, const TenantId& tenant, RunId run) const;
+  // Ranges to add to a transaction, if the hint is not known without, and the hint that follows from what they
+  // found or from what is known.
+  void ask_hint(Transaction& transaction, const TenantId& tenant, RunId run);
   [[nodiscard]] CapacityHint hint(const std::vector<RangeResult>& found,
                                   const TenantId& tenant,
                                   RunId run,
-                                  LogicalTime now) const;
+                                  LogicalTime now);
 
  private:
   [[nodiscard]] Task<Result<std::uint64_t, InfraError>> recount(TenantId tenant,
@@ -119,9 +148,14 @@ class Core {
   // Constant after construction.
   Store* store_;
   Delay* delay_;
+  const base::Clock* clock_;
   const EtcdOptions options_;
 
   LeaseCache cache_;
+  LeaseCache free_records_;
+  RunMemory runs_;
+  SpareLeases spares_;
+  Complaints complaints_;
   Cooldowns cooldowns_;
 
   base::Mutex mutex_;

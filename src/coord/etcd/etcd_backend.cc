@@ -19,6 +19,7 @@
 #include "coord/etcd/core.h"
 #include "coord/etcd/delay.h"
 #include "coord/etcd/owned_arguments.h"
+#include "coord/etcd/renew_many.h"
 #include "coord/etcd/run_operations.h"
 #include "coord/etcd/store.h"
 #include "coord/etcd/task.h"
@@ -34,8 +35,8 @@
 
 namespace cadastre::coord::etcd {
 
-EtcdBackend::EtcdBackend(Store& store, Delay& delay, base::Random& random, EtcdOptions options)
-    : core_(store, delay, random, std::move(options)),
+EtcdBackend::EtcdBackend(const EtcdParts& parts, EtcdOptions options)
+    : core_(parts, std::move(options)),
       shards_(core_),
       splits_(core_),
       runs_(core_),
@@ -44,6 +45,7 @@ EtcdBackend::EtcdBackend(Store& store, Delay& delay, base::Random& random, EtcdO
       collection_(core_, lists_) {}
 
 EtcdBackend::~EtcdBackend() {
+  core_.revoke_spares();
   core_.gate().close();
 }
 
@@ -74,7 +76,7 @@ void EtcdBackend::acquire_and_restore_into(LogicalTime now,
                                            WorkerId worker,
                                            AcquireScratch& out,
                                            Completion<AcquireResultView, AcquireError> done) {
-  start(shards_.acquire(now, tenant, key, worker, &out), std::move(done));
+  start(shards_.acquire({now, tenant, key, worker}, &out), std::move(done));
 }
 
 void EtcdBackend::renew(LogicalTime now,
@@ -82,18 +84,6 @@ void EtcdBackend::renew(LogicalTime now,
                         const Lease& lease,
                         Completion<RenewResult, RenewError> done) {
   start(shards_.renew({now, tenant, lease}), std::move(done));
-}
-
-Task<Result<CoordinationBackend::RenewedLeases, RenewManyError>> EtcdBackend::renew_each(
-    LogicalTime now, TenantId tenant, std::vector<Lease> leases) {
-  CoordinationBackend::RenewedLeases renewed;
-  renewed.reserve(leases.size());
-  for (const Lease& lease : leases) {
-    auto renewing = shards_.renew({now, tenant, lease});
-    auto one = co_await renewing;
-    renewed.push_back(std::move(one));
-  }
-  co_return renewed;
 }
 
 void EtcdBackend::renew_many(LogicalTime now,
@@ -104,7 +94,11 @@ void EtcdBackend::renew_many(LogicalTime now,
     done(base::fail(RenewManyError(TooManyLeases{leases.size(), kRenewManyMax})));
     return;
   }
-  start(renew_each(now, tenant, {leases.begin(), leases.end()}), std::move(done));
+  if (leases.empty()) return done(CoordinationBackend::RenewedLeases());
+  auto pass = core_.gate().enter();
+  CAD_CHECK(pass.has_value(), "nobody calls a backend that ends");
+  RenewMany::start(shards_, *std::move(pass), {now, tenant, {leases.begin(), leases.end()}},
+                   std::move(done));
 }
 
 // NOLINTNEXTLINE(readability-function-size): the interface has these parameters

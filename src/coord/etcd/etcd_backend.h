@@ -51,11 +51,8 @@ namespace cadastre::coord::etcd {
 
 class EtcdBackend final : public AsyncCoordinationFacade {
  public:
-  // Borrows store, delay and random. The options are those that etcd_config checks.
-  EtcdBackend(Store& store CAD_LIFETIMEBOUND,
-              Delay& delay CAD_LIFETIMEBOUND,
-              base::Random& random CAD_LIFETIMEBOUND,
-              EtcdOptions options);
+  // Borrows the parts. The options are those that etcd_config checks.
+  EtcdBackend(const EtcdParts& parts, EtcdOptions options);
   ~EtcdBackend() override;
   EtcdBackend(const EtcdBackend&) = delete;
   EtcdBackend& operator=(const EtcdBackend&) = delete;
@@ -195,8 +192,6 @@ class EtcdBackend final : public AsyncCoordinationFacade {
                       std::move_only_function<void(Answer)> done);
   template <class Answer>
   void start(Task<Answer> task, std::move_only_function<void(Answer)> done);
-  [[nodiscard]] Task<Result<CoordinationBackend::RenewedLeases, RenewManyError>> renew_each(
-      LogicalTime now, TenantId tenant, std::vector<Lease> leases);
 
   Core core_;
   ShardOperations shards_;

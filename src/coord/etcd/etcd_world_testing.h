@@ -25,6 +25,7 @@
 #include "coord/etcd/delay.h"
 #include "coord/etcd/etcd_backend.h"
 #include "coord/etcd/keyspace.h"
+#include "coord/etcd/limits.h"
 #include "coord/etcd/model_home.h"
 #include "coord/etcd/model_store.h"
 #include "coord/etcd/records.h"
@@ -72,7 +73,8 @@ struct EtcdWorld {
     return acquire(now, worker, id).value().lease;
   }
   ShardDump shard(ShardId id = 10_id) { return home.get_shard(tenant, {kRun, id}).value(); }
-  void let_ttl_run_out() { home.clock.advance(kTtl); }
+  // With what a lease lasts longer so that it can be used twice.
+  void let_ttl_run_out() { home.clock.advance(kTtl + kTtl / kSpareLeaseAgeDivisor); }
 
   // The call with this number goes wrong, from 0 on.
   void break_call(std::size_t which, Fault fault) {

@@ -119,6 +119,7 @@ etcdserverpb::RangeRequest to_message(Range range) {
   out.set_limit(range.limit);
   out.set_keys_only(range.fields == Fields::kKeys);
   out.set_count_only(range.fields == Fields::kCount);
+  out.set_revision(range.at.value());
   return out;
 }
 

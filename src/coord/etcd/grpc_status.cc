@@ -42,6 +42,8 @@ constexpr std::array kRefusals = {
             "etcd's authentication is off: enable it, or name no user"},
     Refusal{"etcdserver: requested lease not found", StoreError::kNoLease,
             "etcd's lease has ended"},
+    Refusal{"etcdserver: mvcc: required revision has been compacted", StoreError::kCompacted,
+            "etcd has forgotten that revision"},
     Refusal{"etcdserver: invalid auth token", StoreError::kRefused,
             "etcd does not accept its own token", Remedy::kNewToken},
     Refusal{"etcdserver: revision of auth store is old", StoreError::kUnavailable,

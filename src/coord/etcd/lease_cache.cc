@@ -20,6 +20,17 @@ std::optional<LoadedLease> LeaseCache::take(const TenantId& tenant, const Lease&
   if (!owner || owner->value.fence != lease.fence() || owner->value.worker != lease.owner()) {
     return std::nullopt;
   }
+  return take_out(found);
+}
+
+std::optional<LoadedLease> LeaseCache::take(const TenantId& tenant, const ShardKey& key) {
+  const base::MutexLock lock(mutex_);
+  const auto found = index_.find({tenant, key});
+  if (found == index_.end()) return std::nullopt;
+  return take_out(found);
+}
+
+LoadedLease LeaseCache::take_out(Index::iterator found) {
   LoadedLease loaded = std::move(found->second->second);
   entries_.erase(found->second);
   index_.erase(found);

@@ -1,4 +1,4 @@
-// LeaseCache: the records behind leases that this process handed out or saw, as they were last.
+// LeaseCache: the records behind leases that this process handed out, or of shards that it saw free, as they were last.
 //
 // Whoever has one goes straight to the transaction, whose compares find out whether it is still true; nothing
 // is ever answered from here alone. A record is taken out while an operation uses it and put back when that
@@ -29,6 +29,9 @@ class LeaseCache {
   // The record that the lease is of, if it is held under the lease's epoch by its owner.
   [[nodiscard]] std::optional<LoadedLease> take(const TenantId& tenant, const Lease& lease)
       CAD_EXCLUDES(mutex_);
+  // Whatever is known of the shard.
+  [[nodiscard]] std::optional<LoadedLease> take(const TenantId& tenant, const ShardKey& key)
+      CAD_EXCLUDES(mutex_);
   void put(LoadedLease loaded) CAD_EXCLUDES(mutex_);
   void forget(const TenantId& tenant, const ShardKey& key) CAD_EXCLUDES(mutex_);
   [[nodiscard]] std::size_t size() const CAD_EXCLUDES(mutex_);
@@ -45,13 +48,16 @@ class LeaseCache {
     }
   };
   using Entries = std::list<std::pair<Name, LoadedLease>>;  // the oldest first
+  using Index = std::unordered_map<Name, Entries::iterator, NameHash>;
+
+  [[nodiscard]] LoadedLease take_out(Index::iterator found) CAD_REQUIRES(mutex_);
 
   // Constant after construction.
   const std::size_t max_;
 
   mutable base::Mutex mutex_;
   Entries entries_ CAD_GUARDED_BY(mutex_);
-  std::unordered_map<Name, Entries::iterator, NameHash> index_ CAD_GUARDED_BY(mutex_);
+  Index index_ CAD_GUARDED_BY(mutex_);
 };
 
 }  // namespace cadastre::coord::etcd

@@ -49,7 +49,7 @@ Task<Result<std::optional<RunContent>, InfraError>> ListOperations::content(Tena
   auto loaded = load_run(found->at(0), tenant, run, operation);
   if (!loaded) co_return base::fail(loaded.error());
   if (!*loaded) co_return std::optional<RunContent>();
-  RunContent content{**std::move(loaded), {}};
+  RunContent content{**std::move(loaded), {}, found->at(1).at};
   if (is_registered(content.run.record)) {
     auto shards = load_shards(found->at(1), tenant, run, operation);
     if (!shards) co_return base::fail(shards.error());
@@ -128,48 +128,78 @@ Task<Result<std::vector<ShardSummary>, ListShardsError>> ListOperations::list_sh
 Task<Result<ClaimCandidates, GetRunError>> ListOperations::candidates(LogicalTime now,
                                                                       TenantId tenant,
                                                                       RunId run) {
+  auto surveying = survey(now, tenant, run);
+  auto found = co_await surveying;
+  if (!found) co_return base::fail(found.error());
+  co_return std::move(found->candidates);
+}
+
+Task<Result<Survey, GetRunError>> ListOperations::survey(LogicalTime now,
+                                                         TenantId tenant,
+                                                         RunId run) {
   auto loading = content(tenant, run, "collect_claim_candidates.load");
   auto found = co_await loading;
   if (!found) co_return base::fail(GetRunError(found.error()));
   if (!*found) co_return base::fail(GetRunError(RunNotFound{run}));
-  ClaimCandidates candidates;
-  if ((*found)->run.record.status != RunStatus::kActive) co_return candidates;
-  candidates.earliest_deadline = exact_hint((*found)->shards, now).earliest_deadline;
-  for (const LoadedShard& shard : (*found)->shards) {
+  auto& shards = (*found)->shards;
+  Survey survey{.candidates = {},
+                .free = {},
+                .status = (*found)->run.record.status,
+                .shards = shards.size(),
+                .revision = (*found)->at};
+  if (survey.status != RunStatus::kActive) co_return survey;
+  survey.candidates.earliest_deadline = exact_hint(shards, now).earliest_deadline;
+  const RunFacts facts = facts_of((*found)->run);
+  for (LoadedShard& shard : shards) {
     const ShardState& state = shard.record.state;
-    if (state.status == ShardStatus::kActive && !is_live(state.lease, now)) {
-      candidates.shards.push_back(state.shard);
-    }
+    if (state.status != ShardStatus::kActive || is_live(state.lease, now)) continue;
+    survey.candidates.shards.push_back(state.shard);
+    survey.free.push_back({std::move(shard), facts});
   }
-  co_return candidates;
+  co_return survey;
 }
 
 Task<Result<std::vector<RunId>, InfraError>> ListOperations::list_runs(TenantId tenant,
                                                                        std::optional<RunId> after,
                                                                        std::size_t limit) {
-  const std::string end = end_of(core_->keys().runs(tenant));
+  for (std::uint32_t attempt = 0; attempt < kListAttemptsMax; ++attempt) {
+    auto listing = list_at_once(tenant, {after, limit});
+    auto runs = co_await listing;
+    if (!runs) co_return base::fail(runs.error());
+    if (*runs) co_return **std::move(runs);
+  }
+  co_return base::fail(transient("list_runs.scan", "etcd forgets faster than the runs are read"));
+}
+
+Task<Result<std::optional<std::vector<RunId>>, InfraError>> ListOperations::list_at_once(
+    TenantId tenant, RunPage wanted) {
+  const Keyspace& keys = core_->keys();
+  const std::string end = end_of(keys.runs(tenant));
   std::string next =
-      after ? end_of(core_->keys().run(tenant, *after) + "/") : core_->keys().runs(tenant);
+      wanted.after ? end_of(keys.run(tenant, *wanted.after) + "/") : keys.runs(tenant);
+  Revision at{};  // of the first step, for all
   std::vector<RunId> runs;
-  while (runs.size() < limit) {
-    std::vector<Range> ranges;
-    ranges.push_back({.key = next, .end = end, .limit = kRunScanKeysMax, .fields = Fields::kKeys});
-    auto step = core_->read(std::move(ranges), "list_runs.scan");
-    const Core::Found found = co_await step;
+  while (runs.size() < wanted.limit) {
+    auto step = core_->read_at(
+        {.key = next, .end = end, .limit = kRunScanKeysMax, .fields = Fields::kKeys, .at = at},
+        "list_runs.scan");
+    const auto found = co_await step;
     if (!found) co_return base::fail(found.error());
-    const RangeResult& page = found->front();
+    if (!*found) co_return std::optional<std::vector<RunId>>();
+    const RangeResult& page = **found;
+    if (at == Revision()) at = page.at;
     for (const KeyValue& entry : page.keys) {
-      const auto of = core_->keys().run_of_key(tenant, entry.key);
+      const auto of = keys.run_of_key(tenant, entry.key);
       if (!of) {
         co_return base::fail(corruption("list_runs.scan", "a key among the runs is none of ours"));
       }
-      if (of->is_record && runs.size() < limit) runs.push_back(of->run);
+      if (of->is_record && runs.size() < wanted.limit) runs.push_back(of->run);
       // What is left of this run's shards is passed over.
-      next = end_of(core_->keys().run(tenant, of->run) + "/");
+      next = end_of(keys.run(tenant, of->run) + "/");
     }
     if (!page.more) break;
   }
-  co_return runs;
+  co_return std::optional(std::move(runs));
 }
 
 Task<Result<std::vector<RunId>, InfraError>> ListOperations::list_active_runs(TenantId tenant) {

@@ -1,5 +1,6 @@
 #include "coord/etcd/model_home.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "base/bytes.h"
 #include "coord/backend.h"
 #include "coord/etcd/keyspace.h"
+#include "coord/etcd/limits.h"
 #include "coord/etcd/records.h"
 #include "coord/etcd/store.h"
 #include "coord/record_codec.h"
@@ -37,6 +39,7 @@ void ModelHome::expire_owner(const OwnedShard& shard) {
   for (const KeyValue& entry : store.dump()) {
     if (entry.key == key) store.expire(entry.lease);
   }
+  clock.advance(2 * kProspectsKeptMin + std::chrono::milliseconds(1));
 }
 
 void ModelHome::plant(const ShardDump& shard) {

@@ -32,7 +32,7 @@ struct ModelParts {
              std::uint64_t seed)
       : store(clock, model),
         random(seed),
-        backend(store, delay, random, options),
+        backend({store, delay, random, clock}, options),
         introspection(options.keyspace, [this] { return store.dump(); }, shown) {}
 
   base::ManualClock clock;
@@ -64,7 +64,8 @@ class ModelHome final : private ModelParts, public SyncOverAsync {
     friend bool operator==(const OwnedShard&, const OwnedShard&) = default;
   };
   [[nodiscard]] std::vector<OwnedShard> owned();
-  // Ends the lease of its owner key, as if the time had run out.
+  // Ends the lease of its owner key, as if the time had run out. Then so much time passes that whoever knew the
+  // run (of no more than 250 shards) by memory looks again.
   void expire_owner(const OwnedShard& shard);
 
   // Puts a record there that no request can make, with its marker and counted.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -86,7 +87,7 @@ void ModelStore::read(std::vector<Range> ranges, StoreDone<std::vector<RangeResu
           std::vector<RangeResult> results;
           results.reserve(ranges.size());
           for (const Range& range : ranges)
-            results.push_back(scan(range));
+            results.push_back(CAD_TRY(scan(range)));
           return results;
         }));
   });
@@ -145,8 +146,10 @@ void ModelStore::expire(LeaseId lease) {
   leases_.erase(found);
   if (keys.empty()) return;
   (void)next_revision();
-  for (const std::string& key : keys)
+  for (const std::string& key : keys) {
+    note(key);
     cells_.erase(key);
+  }
 }
 
 void ModelStore::expire_leases() {
@@ -175,11 +178,45 @@ std::vector<KeyValue> ModelStore::dump() {
   return all;
 }
 
-RangeResult ModelStore::scan(const Range& range) const {
+void ModelStore::note(const std::string& key) {
+  const auto found = cells_.find(key);
+  const bool is_there = found != cells_.end();
+  changes_.push_back({revision_, key, is_there ? std::optional(found->second) : std::nullopt});
+  if (changes_.size() <= kModelChangesMax) return;
+  compacted_ = Revision(changes_.front().revision.value() - 1);
+  changes_.pop_front();
+}
+
+void ModelStore::compact() {
+  changes_.clear();
+  compacted_ = Revision(revision_.value() - 1);
+}
+
+ModelStore::Cells ModelStore::as_it_was(Revision revision) const {
+  Cells cells = cells_;
+  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
+    if (change->revision <= revision) break;
+    if (change->before) {
+      cells[change->key] = *change->before;
+    } else {
+      cells.erase(change->key);
+    }
+  }
+  return cells;
+}
+
+Result<RangeResult, StoreError> ModelStore::scan(const Range& range) const {
+  if (range.at == Revision() || range.at == revision_) return scan(range, cells_);
+  if (range.at <= compacted_) return base::fail(StoreError::kCompacted, "it is forgotten");
+  if (range.at > revision_) return base::fail(StoreError::kRefused, "it is still to come");
+  return scan(range, as_it_was(range.at));
+}
+
+RangeResult ModelStore::scan(const Range& range, const Cells& cells) const {
   RangeResult result;
   result.at = revision_;
-  const auto begin = cells_.lower_bound(range.key);
-  for (auto at = begin; at != cells_.end(); ++at) {
+  const auto begin = cells.lower_bound(range.key);
+  for (auto at = begin; at != cells.end(); ++at) {
     const bool inside = range.end.empty() ? at->first == range.key : at->first < range.end;
     if (!inside) break;
     ++result.count;
@@ -275,7 +312,7 @@ Result<TransactionResult, StoreError> ModelStore::carry_out(const Transaction& t
   };
   for (const Operation& operation : list) {
     if (const auto* range = std::get_if<Range>(&operation)) {
-      result.ranges.push_back(scan(*range));
+      result.ranges.push_back(CAD_TRY(scan(*range)));
     } else if (const auto* put = std::get_if<Put>(&operation)) {
       write(*put, revision());
     } else {
@@ -293,6 +330,7 @@ void ModelStore::detach(const std::string& key, LeaseId lease) {
 }
 
 void ModelStore::write(const Put& put, Revision revision) {
+  note(put.key);
   Cell& cell = cells_[put.key];
   detach(put.key, cell.lease);
   cell.value = put.value;
@@ -305,6 +343,7 @@ void ModelStore::write(const Put& put, Revision revision) {
 void ModelStore::erase(const Delete& gone) {
   auto at = cells_.lower_bound(gone.key);
   while (at != cells_.end() && covers(gone, at->first)) {
+    note(at->first);
     detach(at->first, at->second.lease);
     at = cells_.erase(at);
   }

@@ -4,6 +4,8 @@
 // clock given, transactions that are evaluated and carried out as one. What a real etcd refuses is
 // refused here: too many operations, too many bytes, one key written twice, a lease that is gone.
 //
+// A range may be read as it was: the last kModelChangesMax changes can be undone, until they are compacted.
+//
 // Each call asks `faults`, if there is one, what goes wrong. Calls are carried out at once, or wait until
 // they are delivered in an order that a test chooses, so that several coordinators race as it says.
 //
@@ -14,8 +16,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -57,6 +61,8 @@ struct ModelOptions {
   ModelDelivery delivery = ModelDelivery::kAtOnce;
 };
 
+inline constexpr std::size_t kModelChangesMax = 4'096;
+
 class ModelStore final : public Store {
  public:
   // Borrows the clock.
@@ -75,6 +81,9 @@ class ModelStore final : public Store {
   // Calls that wait, and one of them carried out. In deliver(), `which` is below pending().
   [[nodiscard]] std::size_t pending() const noexcept { return waiting_.size(); }
   void deliver(std::size_t which);
+
+  // Forgets what was there before.
+  void compact();
 
   // Ends a lease as if its time had run out.
   void expire(LeaseId lease);
@@ -121,7 +130,16 @@ class ModelStore final : public Store {
   // Runs now or is put with the others that wait.
   void take_in(std::move_only_function<void()> call);
   void expire_leases();
-  [[nodiscard]] RangeResult scan(const Range& range) const;
+  // A change that can be undone: what was there before.
+  struct Change {
+    Revision revision;
+    std::string key;
+    std::optional<Cell> before;
+  };
+  void note(const std::string& key);
+  [[nodiscard]] Cells as_it_was(Revision revision) const;
+  [[nodiscard]] Result<RangeResult, StoreError> scan(const Range& range) const;
+  [[nodiscard]] RangeResult scan(const Range& range, const Cells& cells) const;
   [[nodiscard]] bool holds(const Compare& compare) const;
   [[nodiscard]] Result<void, StoreError> check(const Transaction& transaction) const;
   [[nodiscard]] Result<void, StoreError> check_writes(const std::vector<Operation>& list) const;
@@ -137,6 +155,8 @@ class ModelStore final : public Store {
 
   Faults faults_;
   Cells cells_;
+  std::deque<Change> changes_;  // the oldest first
+  Revision compacted_{};        // what was there at this revision and before is forgotten
   std::map<LeaseId, LeaseState> leases_;
   Revision revision_{1};
   std::int64_t last_lease_ = 0;

@@ -47,8 +47,8 @@ struct Race {
   Race()
       : store(clock, {.delivery = ModelDelivery::kWhenTold}),
         random(1),
-        one(store, delay, random, options_of_tests()),
-        two(store, delay, random, options_of_tests()),
+        one({store, delay, random, clock}, options_of_tests()),
+        two({store, delay, random, clock}, options_of_tests()),
         introspection(options_of_tests().keyspace, [this] { return store.dump(); }) {}
 
   // Delivers what waits, the choices by chance, until nothing does.

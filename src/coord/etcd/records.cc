@@ -51,6 +51,12 @@ Result<LoadedOwner, InfraError> decode_owner_of(const KeyValue& entry,
   return LoadedOwner{*decoded, entry.lease};
 }
 
+// Nothing while the run's shards cannot be seen.
+std::optional<LoadedLease> lease_of(LoadedShard shard, const RunFacts& run) {
+  if (!run.is_registered) return std::nullopt;
+  return LoadedLease{std::move(shard), run};
+}
+
 }  // namespace
 
 std::string to_value(base::ByteView bytes) {
@@ -121,8 +127,24 @@ Result<std::optional<LoadedLease>, InfraError> load_lease(const std::vector<Rang
   if (!shard) return std::nullopt;
   const auto run = CAD_TRY(load_run(found.at(1), tenant, key.run, operation));
   if (!run) return corrupt(operation, "a shard has no run");
-  if (!is_registered(run->record)) return std::nullopt;
-  return LoadedLease{*std::move(shard), run->record.config.lease_duration};
+  return lease_of(*std::move(shard), facts_of(*run));
+}
+
+Result<std::optional<LoadedLease>, InfraError> load_lease(const RangeResult& found,
+                                                          const RunFacts& run,
+                                                          const TenantId& tenant,
+                                                          const ShardKey& key,
+                                                          const char* operation) {
+  auto shard = CAD_TRY(load_shard(found, tenant, key, operation));
+  if (!shard) return std::nullopt;
+  return lease_of(*std::move(shard), run);
+}
+
+RunFacts facts_of(const LoadedRun& run) noexcept {
+  return {.revision = run.revision,
+          .lease_duration = run.record.config.lease_duration,
+          .status = run.record.status,
+          .is_registered = is_registered(run.record)};
 }
 
 void settle(LoadedShard& shard, LogicalTime now) noexcept {

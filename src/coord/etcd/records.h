@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/errors.h"
@@ -22,6 +23,7 @@
 #include "coord/record_codec.h"
 #include "coord/run_record.h"
 #include "coord/shard_change.h"
+#include "coord/states.h"
 
 namespace cadastre::coord::etcd {
 
@@ -43,10 +45,21 @@ struct LoadedRun {
   Revision revision = {};
 };
 
-// A shard together with what its run says about leases.
+// What operations on shards need of their run. True as long as the record has this revision.
+struct RunFacts {
+  Revision revision = {};
+  std::uint64_t lease_duration = 0;
+  RunStatus status = RunStatus::kInitializing;
+  bool is_registered = false;
+};
+[[nodiscard]] RunFacts facts_of(const LoadedRun& run) noexcept;
+
+// A shard together with what its run says.
 struct LoadedLease {
   LoadedShard shard;
-  std::uint64_t lease_duration = 0;
+  RunFacts run;
+  // When this process asked for the lease of the owner key; nothing if it did not.
+  std::optional<base::Elapsed> leased_since = std::nullopt;
 };
 
 // A tenant's number of shards, and the revision it was read at; without one the key does not exist.
@@ -87,6 +100,12 @@ struct TenantCount {
     const TenantId& tenant,
     const ShardKey& key,
     const char* operation);
+// The same where the run's record is known.
+[[nodiscard]] Result<std::optional<LoadedLease>, InfraError> load_lease(const RangeResult& found,
+                                                                        const RunFacts& run,
+                                                                        const TenantId& tenant,
+                                                                        const ShardKey& key,
+                                                                        const char* operation);
 
 // Owned at `now` means: the owner key exists and now < deadline. A lease that runs but lost its key counts no
 // longer; one whose deadline has passed stays in sight, so that whoever held it learns that it expired.

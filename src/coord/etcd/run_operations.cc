@@ -110,6 +110,7 @@ Task<Result<IdempotentOutcome<Unit>, RunTransitionError>> RunOperations::end(Run
     apply_to_run(**std::move(change), after);
     auto committing = core_->commit(core_->shapes().end_run(run, after), "end_run.txn");
     const auto committed = co_await committing;
+    core_->runs().forget({call.tenant, call.run});
     if (!committed) co_return base::fail(RunTransitionError(committed.error()));
     if (committed->succeeded) {
       if (!is_registered(after)) {

@@ -165,6 +165,10 @@ Transaction Shapes::acquire(const LoadedShard& before,
   return draft.take();
 }
 
+Compare Shapes::same_run(const ShardState& state, Revision revision) const {
+  return unchanged_since(keys_->run(state.tenant, state.run), revision);
+}
+
 Transaction Shapes::leased(const LoadedShard& before, const ShardDump& after, Leaves leaves) const {
   CAD_CHECK(before.owner.has_value(), "whoever acts under a lease has an owner key");
   ShardDraft draft(*keys_, after.state);

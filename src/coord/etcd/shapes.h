@@ -6,6 +6,7 @@
 //   batch of n       rev(run), n x absent(shard)              n x (put shard, put shard_active)
 //   activate         rev(run), counter                        put run, put run_active, put counter
 //   acquire          rev(shard), owner3 or absent(owner)      put shard, put owner
+//   claim of a shard whose record is remembered: as acquire, and rev(run)
 //   renew, checkpoint  rev(shard), owner3                     put shard
 //   release          rev(shard), owner3                       put shard, delete owner
 //   complete, park   rev(shard), owner3                       put shard, delete owner, delete shard_active
@@ -65,6 +66,8 @@ class Shapes {
   [[nodiscard]] Transaction acquire(const LoadedShard& before,
                                     const ShardDump& after,
                                     LeaseId lease) const;
+  // The run's record still has this revision.
+  [[nodiscard]] Compare same_run(const ShardState& state, Revision revision) const;
   [[nodiscard]] Transaction leased(const LoadedShard& before,
                                    const ShardDump& after,
                                    Leaves leaves) const;

@@ -31,13 +31,6 @@
 namespace cadastre::coord::etcd {
 namespace {
 
-// What happens to the lease in etcd once the transaction has succeeded.
-enum class Afterwards : std::uint8_t {
-  kNothing,
-  kKeepAlive,
-  kRevoke,
-};
-
 // ---- What is done under a lease ------------------------------------------------------------------
 
 struct Renewal {
@@ -45,8 +38,7 @@ struct Renewal {
   static constexpr const char* kLoad = "renew.load_shard";
   static constexpr const char* kCommit = "renew.txn";
   static constexpr Leaves kLeaves = Leaves::kHeld;
-  static constexpr Afterwards kAfterwards = Afterwards::kKeepAlive;
-  static constexpr bool kWantsHint = true;
+  static constexpr bool kRenews = true;  // and says how much is left
 
   [[nodiscard]] Result<Decision, Error> decide(const ShardRecordView& record,
                                                const LeasedRequest& request,
@@ -60,8 +52,7 @@ struct Checkpoint {
   static constexpr const char* kLoad = "checkpoint.load_shard";
   static constexpr const char* kCommit = "checkpoint.txn";
   static constexpr Leaves kLeaves = Leaves::kHeld;
-  static constexpr Afterwards kAfterwards = Afterwards::kNothing;
-  static constexpr bool kWantsHint = false;
+  static constexpr bool kRenews = false;
   OwnedCursor cursor;
   OpId op;
 
@@ -77,8 +68,7 @@ struct Completion {
   static constexpr const char* kLoad = "complete.load_shard";
   static constexpr const char* kCommit = "complete.txn";
   static constexpr Leaves kLeaves = Leaves::kEnded;
-  static constexpr Afterwards kAfterwards = Afterwards::kRevoke;
-  static constexpr bool kWantsHint = false;
+  static constexpr bool kRenews = false;
   OwnedCursor cursor;
   OpId op;
 
@@ -94,8 +84,7 @@ struct Parking {
   static constexpr const char* kLoad = "park_shard.load_shard";
   static constexpr const char* kCommit = "park_shard.txn";
   static constexpr Leaves kLeaves = Leaves::kEnded;
-  static constexpr Afterwards kAfterwards = Afterwards::kRevoke;
-  static constexpr bool kWantsHint = false;
+  static constexpr bool kRenews = false;
   ParkReason reason = ParkReason::kOther;
   OpId op;
 
@@ -111,8 +100,7 @@ struct Release {
   static constexpr const char* kLoad = "release_shard.load_shard";
   static constexpr const char* kCommit = "release_shard.txn";
   static constexpr Leaves kLeaves = Leaves::kFree;
-  static constexpr Afterwards kAfterwards = Afterwards::kRevoke;
-  static constexpr bool kWantsHint = false;
+  static constexpr bool kRenews = false;
   OwnedCursor cursor;
   OpId op;
 
@@ -125,22 +113,13 @@ struct Release {
 
 }  // namespace
 
-Task<Result<std::optional<LoadedLease>, InfraError>> ShardOperations::load(TenantId tenant,
-                                                                           ShardKey key,
-                                                                           const char* operation) {
-  auto reading = core_->read(core_->lease_ranges(tenant, key), operation);
-  const Core::Found found = co_await reading;
-  if (!found) co_return base::fail(found.error());
-  co_return load_lease(*found, tenant, key, operation);
-}
-
 template <class Deed>
 Transaction ShardOperations::transaction_of(const LoadedLease& loaded,
                                             const ShardDump& after,
                                             bool is_remembered) const {
   Transaction transaction = core_->shapes().leased(loaded.shard, after, Deed::kLeaves);
   const ShardState& state = after.state;
-  if (Deed::kWantsHint) core_->ask_hint(transaction, state.tenant, state.run);
+  if (Deed::kRenews) core_->ask_hint(transaction, state.tenant, state.run);
   if (is_remembered) {
     for (Range& range : core_->lease_ranges(state.tenant, state.key()))
       transaction.failure.emplace_back(std::move(range));
@@ -151,11 +130,20 @@ Transaction ShardOperations::transaction_of(const LoadedLease& loaded,
 template <class Deed>
 void ShardOperations::settle_lease(LoadedLease loaded, ShardDump after, Revision at) {
   const LeaseId lease = loaded.shard.owner->lease;
-  if (Deed::kAfterwards == Afterwards::kKeepAlive) core_->keep_alive(lease);
-  if (Deed::kAfterwards == Afterwards::kRevoke) {
-    core_->cache().forget(after.state.tenant, after.state.key());
-    core_->revoke(lease);
+  const TenantId& tenant = after.state.tenant;
+  const ShardKey key = after.state.key();
+  if (Deed::kLeaves == Leaves::kFree) core_->runs().is_free(tenant, key);
+  if (Deed::kLeaves == Leaves::kEnded) core_->runs().is_over(tenant, key);
+  if (Deed::kLeaves != Leaves::kHeld) {
+    core_->cache().forget(tenant, key);
+    core_->retire(lease, loaded.leased_since);
+    if (Deed::kLeaves == Leaves::kFree)
+      core_->free_records().put({{std::move(after), at, std::nullopt}, loaded.run});
     return;
+  }
+  if (Deed::kRenews) {
+    core_->runs().is_held(tenant, key, after.state.lease->deadline);
+    core_->keep_alive(lease);
   }
   loaded.shard.record = std::move(after);
   loaded.shard.revision = at;
@@ -168,13 +156,12 @@ Task<Result<ShardOperations::Performed, typename Deed::Error>> ShardOperations::
   using Error = typename Deed::Error;
   const ShardKey key = call.lease.shard_key();
   const LeasedRequest request{call.now, call.tenant, call.lease};
-  std::optional<LoadedLease> loaded;
-  if (Deed::kLeaves == Leaves::kHeld) loaded = core_->cache().take(call.tenant, call.lease);
+  std::optional<LoadedLease> loaded = core_->cache().take(call.tenant, call.lease);
   bool is_remembered = loaded.has_value();
   std::uint32_t attempt = 0;
   while (true) {
     if (!loaded) {
-      auto loading = load(call.tenant, key, Deed::kLoad);
+      auto loading = core_->load_lease(call.tenant, key, Deed::kLoad);
       auto found = co_await loading;
       if (!found) co_return base::fail(Error(found.error()));
       if (!*found) co_return base::fail(Error(ShardNotFound{key}));
@@ -183,7 +170,7 @@ Task<Result<ShardOperations::Performed, typename Deed::Error>> ShardOperations::
     settle(loaded->shard, call.now);
     base::Bytes spawned;
     const auto decision =
-        deed.decide(view_of(loaded->shard.record, spawned), request, loaded->lease_duration);
+        deed.decide(view_of(loaded->shard.record, spawned), request, loaded->run.lease_duration);
     if (!decision || !*decision) {
       if (std::exchange(is_remembered, false)) {
         loaded.reset();
@@ -198,7 +185,10 @@ Task<Result<ShardOperations::Performed, typename Deed::Error>> ShardOperations::
     auto committing =
         core_->commit(transaction_of<Deed>(*loaded, after, is_remembered), Deed::kCommit);
     auto committed = co_await committing;
-    if (!committed) co_return base::fail(Error(committed.error()));
+    if (!committed) {
+      core_->runs().forget({call.tenant, key.run});
+      co_return base::fail(Error(committed.error()));
+    }
     if (committed->succeeded) {
       Performed performed{Outcome::kExecuted, after, std::move(committed->ranges)};
       settle_lease<Deed>(*std::move(loaded), std::move(after), committed->at);
@@ -210,6 +200,7 @@ Task<Result<ShardOperations::Performed, typename Deed::Error>> ShardOperations::
       if (!found) co_return base::fail(Error(found.error()));
       if (!*found) co_return base::fail(Error(ShardNotFound{key}));
       loaded = **std::move(found);
+      ++attempt;
       continue;
     }
     if (!core_->is_last(attempt)) {
@@ -264,44 +255,115 @@ Task<Result<IdempotentOutcome<Unit>, ReleaseError>> ShardOperations::release(Lea
   co_return IdempotentOutcome<Unit>(performed->outcome, {});
 }
 
-Task<Result<AcquireResultView, AcquireError>> ShardOperations::acquire(
-    LogicalTime now, TenantId tenant, ShardKey key, WorkerId worker, AcquireScratch* out) {
-  const AcquireRequest request{now, tenant, worker};
-  for (std::uint32_t attempt = 0;; ++attempt) {
-    auto loading = load(tenant, key, "acquire.load_shard");
-    auto loaded = co_await loading;
-    if (!loaded) co_return base::fail(AcquireError(loaded.error()));
-    if (!*loaded) co_return base::fail(AcquireError(ShardNotFound{key}));
-    LoadedShard& shard = (*loaded)->shard;
-    settle(shard, now);
-    const auto decision = decide_acquire(shard.record.state, request, (*loaded)->lease_duration);
-    if (!decision) co_return base::fail(AcquireError(decision.error()));
-    if (attempt > core_->options().retries) {
-      co_return base::fail(AcquireError(exhausted("acquire.txn")));
-    }
+AcquireResultView ShardOperations::hand_over(LoadedLease held,
+                                             const Grant& grant,
+                                             const std::vector<RangeResult>& found,
+                                             AcquireScratch* out) {
+  const ShardState& state = held.shard.record.state;
+  core_->runs().is_held(state.tenant, state.key(), grant.lease.deadline());
+  base::Bytes spawned;
+  const AcquireResultView result{grant.lease, out->fill(view_of(held.shard.record, spawned)),
+                                 core_->hint(found, state.tenant, state.run, grant.now)};
+  core_->cache().put(std::move(held));
+  return result;
+}
 
-    auto granting = core_->grant("acquire.grant");
-    const auto lease = co_await granting;
-    if (!lease) co_return base::fail(AcquireError(lease.error()));
-    ShardDump after = changed(shard.record, decision->change);
-    Transaction transaction = core_->shapes().acquire(shard, after, *lease);
-    core_->ask_hint(transaction, tenant, key.run);
-    auto committing = core_->commit(std::move(transaction), "acquire.txn");
-    const auto committed = co_await committing;
-    if (!committed || !committed->succeeded) core_->revoke(*lease);
-    if (!committed) co_return base::fail(AcquireError(committed.error()));
-    if (committed->succeeded) {
-      if (shard.owner) core_->revoke(shard.owner->lease);
-      base::Bytes spawned;
-      const AcquireResultView result{decision->lease, out->fill(view_of(after, spawned)),
-                                     core_->hint(committed->ranges, tenant, key.run, now)};
-      shard.record = std::move(after);
-      shard.revision = committed->at;
-      shard.owner = LoadedOwner{{worker, shard.record.state.fence}, *lease};
-      core_->cache().put(**std::move(loaded));
-      co_return result;
+Transaction ShardOperations::acquisition(const LoadedLease& held,
+                                         const ShardDump& after,
+                                         LeaseId lease,
+                                         bool is_remembered) {
+  Transaction transaction = core_->shapes().acquire(held.shard, after, lease);
+  const ShardState& state = after.state;
+  core_->ask_hint(transaction, state.tenant, state.run);
+  if (is_remembered) {
+    transaction.compares.push_back(core_->shapes().same_run(state, held.run.revision));
+    for (Range& range : core_->lease_ranges(state.tenant, state.key()))
+      transaction.failure.emplace_back(std::move(range));
+  }
+  return transaction;
+}
+
+Task<Result<std::optional<AcquireResultView>, AcquireError>> ShardOperations::take_over(
+    AcquireCall call, Candidate* candidate, Core::Grant which, AcquireScratch* out) {
+  auto granting = core_->grant(which, "acquire.grant");
+  const auto lease = co_await granting;
+  if (!lease) co_return base::fail(AcquireError(lease.error()));
+  LoadedLease& held = *candidate->loaded;
+  ShardDump after = changed(held.shard.record, candidate->decision->change);
+  auto committing =
+      core_->commit(acquisition(held, after, lease->id, candidate->is_remembered), "acquire.txn");
+  auto committed = co_await committing;
+  if (!committed || !committed->succeeded) core_->revoke(lease->id);
+  if (!committed) {
+    core_->runs().forget({call.tenant, call.key.run});
+    co_return base::fail(AcquireError(committed.error()));
+  }
+  if (!committed->succeeded) {
+    candidate->loaded.reset();
+    candidate->found = std::move(committed->ranges);
+    co_return std::optional<AcquireResultView>();
+  }
+  if (held.shard.owner) core_->revoke(held.shard.owner->lease);
+  const LoadedOwner owner{{call.worker, after.state.fence}, lease->id};
+  co_return hand_over({{std::move(after), committed->at, owner}, held.run, lease->since},
+                      {candidate->decision->lease, call.now}, committed->ranges, out);
+}
+
+Task<Result<void, AcquireError>> ShardOperations::load_candidate(AcquireCall call,
+                                                                 Candidate* candidate) {
+  // A failed transaction has brought what there is.
+  Result<std::optional<LoadedLease>, InfraError> loaded = std::nullopt;
+  if (std::exchange(candidate->is_remembered, false) && candidate->found.size() == 2) {
+    loaded = load_lease(candidate->found, call.tenant, call.key, "acquire.load_shard");
+  } else {
+    auto loading = core_->load_lease(call.tenant, call.key, "acquire.load_shard");
+    loaded = co_await loading;
+  }
+  if (!loaded) co_return base::fail(AcquireError(loaded.error()));
+  if (!*loaded) co_return base::fail(AcquireError(ShardNotFound{call.key}));
+  candidate->loaded = **std::move(loaded);
+  co_return Result<void, AcquireError>();
+}
+
+Result<void, AcquireError> ShardOperations::decide(const AcquireCall& call, Candidate& candidate) {
+  LoadedLease& held = *candidate.loaded;
+  if (call.wanted == Wanted::kOfActiveRun && held.run.status != RunStatus::kActive)
+    return base::fail(AcquireError(ShardNotFound{call.key}));
+  settle(held.shard, call.now);
+  candidate.decision = CAD_TRY(decide_acquire(
+      held.shard.record.state, {call.now, call.tenant, call.worker}, held.run.lease_duration));
+  return {};
+}
+
+Task<Result<AcquireResultView, AcquireError>> ShardOperations::acquire(AcquireCall call,
+                                                                       AcquireScratch* out) {
+  Candidate candidate;
+  if (call.wanted == Wanted::kOfActiveRun)
+    candidate.loaded = core_->free_records().take(call.tenant, call.key);
+  candidate.is_remembered = candidate.loaded.has_value();
+  for (std::uint32_t attempt = 0;; ++attempt) {
+    if (!candidate.loaded) {
+      auto loading = load_candidate(call, &candidate);
+      const auto loaded = co_await loading;
+      if (!loaded) co_return base::fail(loaded.error());
     }
-    if (!core_->is_last(attempt)) {
+    auto decided = decide(call, candidate);
+    if (!decided && candidate.is_remembered) {
+      candidate.loaded.reset();
+      auto loading = load_candidate(call, &candidate);
+      const auto loaded = co_await loading;
+      if (!loaded) co_return base::fail(loaded.error());
+      decided = decide(call, candidate);
+    }
+    if (!decided) co_return base::fail(decided.error());
+    if (attempt > core_->options().retries)
+      co_return base::fail(AcquireError(exhausted("acquire.txn")));
+    auto taking = take_over(call, &candidate,
+                            attempt == 0 ? Core::Grant::kSpareOrNew : Core::Grant::kNew, out);
+    auto taken = co_await taking;
+    if (!taken) co_return base::fail(taken.error());
+    if (*taken) co_return **std::move(taken);
+    if (!candidate.is_remembered && !core_->is_last(attempt)) {
       auto waiting = core_->wait(attempt);
       (void)co_await waiting;
     }
@@ -333,8 +395,12 @@ Task<Result<IdempotentOutcome<FenceEpoch>, UnparkError>> ShardOperations::unpark
     auto committing =
         core_->commit(core_->shapes().unpark(shard, after, **run), "unpark_shard.txn");
     const auto committed = co_await committing;
-    if (!committed) co_return base::fail(UnparkError(committed.error()));
+    if (!committed) {
+      core_->runs().forget({tenant, key.run});
+      co_return base::fail(UnparkError(committed.error()));
+    }
     if (committed->succeeded) {
+      core_->runs().is_free(tenant, key);
       co_return IdempotentOutcome<FenceEpoch>::executed(after.state.fence);
     }
     if (!core_->is_last(attempt)) {

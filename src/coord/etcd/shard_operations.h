@@ -1,8 +1,8 @@
 // Operations on one shard: load, decide by the shared rules, one transaction; again if another came first.
 //
-// A checkpoint or renewal of a lease whose record is remembered goes to the transaction at once: one round
-// trip. If its compares fail, the answer brings record and owner, and the operation decides anew on those.
-// A refusal is never given on a remembered record: it is read first.
+// An operation under a lease whose record is remembered goes to the transaction at once: one round trip. If its
+// compares fail, the answer brings record and owner, and the operation decides anew on those. A refusal is never
+// given on a remembered record: it is read first.
 
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "base/attributes.h"
 #include "base/result.h"
+#include "coord/decide_shard.h"
 #include "coord/errors.h"
 #include "coord/etcd/core.h"
 #include "coord/etcd/owned_arguments.h"
@@ -25,13 +26,26 @@
 
 namespace cadastre::coord::etcd {
 
+// By its name, or as whatever is free in an Active run: to a claim, the shards of another run are not there (D-8).
+enum class Wanted : std::uint8_t {
+  kByName,
+  kOfActiveRun,
+};
+struct AcquireCall {
+  LogicalTime now;
+  TenantId tenant;
+  ShardKey key;
+  WorkerId worker;
+  Wanted wanted = Wanted::kByName;
+};
+
 class ShardOperations {
  public:
   // Borrows the core.
   explicit ShardOperations(Core& core CAD_LIFETIMEBOUND) noexcept : core_(&core) {}
 
-  [[nodiscard]] Task<Result<AcquireResultView, AcquireError>> acquire(
-      LogicalTime now, TenantId tenant, ShardKey key, WorkerId worker, AcquireScratch* out);
+  [[nodiscard]] Task<Result<AcquireResultView, AcquireError>> acquire(AcquireCall call,
+                                                                      AcquireScratch* out);
   [[nodiscard]] Task<Result<RenewResult, RenewError>> renew(LeasedCall call);
   [[nodiscard]] Task<Result<IdempotentOutcome<Unit>, CheckpointError>> checkpoint(
       LeasedCall call, OwnedCursor cursor, OpId op);
@@ -64,10 +78,33 @@ class ShardOperations {
                                            bool is_remembered) const;
   template <class Deed>
   void settle_lease(LoadedLease loaded, ShardDump after, Revision at);
-
-  [[nodiscard]] Task<Result<std::optional<LoadedLease>, InfraError>> load(TenantId tenant,
-                                                                          ShardKey key,
-                                                                          const char* operation);
+  // A shard on its way to a worker.
+  struct Candidate {
+    std::optional<LoadedLease> loaded = std::nullopt;
+    std::optional<AcquireDecision> decision = std::nullopt;  // on what is loaded
+    bool is_remembered = false;                              // what is loaded was not read for this
+    std::vector<RangeResult> found = {};                     // by the transaction that failed
+  };
+  [[nodiscard]] Task<Result<void, AcquireError>> load_candidate(AcquireCall call,
+                                                                Candidate* candidate);
+  [[nodiscard]] static Result<void, AcquireError> decide(const AcquireCall& call,
+                                                         Candidate& candidate);
+  [[nodiscard]] Transaction acquisition(const LoadedLease& held,
+                                        const ShardDump& after,
+                                        LeaseId lease,
+                                        bool is_remembered);
+  // Nothing if another came first.
+  [[nodiscard]] Task<Result<std::optional<AcquireResultView>, AcquireError>> take_over(
+      AcquireCall call, Candidate* candidate, Core::Grant which, AcquireScratch* out);
+  // The shard is the worker's: what is remembered, and what it is told.
+  struct Grant {
+    Lease lease;
+    LogicalTime now;
+  };
+  [[nodiscard]] AcquireResultView hand_over(LoadedLease held,
+                                            const Grant& grant,
+                                            const std::vector<RangeResult>& found,
+                                            AcquireScratch* out);
 
   Core* core_;
 };

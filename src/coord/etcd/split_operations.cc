@@ -212,10 +212,16 @@ Task<Result<IdempotentOutcome<SplitReplaceResult>, SplitError>> SplitOperations:
     }
     auto committing = commit(std::move(transaction), ids.size(), kReplaceCommit);
     const auto committed = co_await committing;
-    if (!committed) co_return base::fail(SplitError(committed.error()));
+    if (!committed) {
+      core_->runs().forget({call.tenant, key.run});
+      co_return base::fail(SplitError(committed.error()));
+    }
     if (*committed) {
       core_->cache().forget(call.tenant, key);
       core_->revoke(parent.owner->lease);
+      core_->runs().is_over(call.tenant, key);
+      for (const ShardId child : ids)
+        core_->runs().is_free(call.tenant, {key.run, child});
       co_return IdempotentOutcome<SplitReplaceResult>::executed(decision->result);
     }
     if (!core_->is_last(attempt)) {
@@ -258,9 +264,13 @@ Task<Result<IdempotentOutcome<SplitResidualResult>, SplitError>> SplitOperations
         derived_from(parent.record.state, id, wanted.residual(), CursorUpdate::initial()));
     auto committing = commit(core_->shapes().split_residual(parent, writes), 1, kResidualCommit);
     const auto committed = co_await committing;
-    if (!committed) co_return base::fail(SplitError(committed.error()));
+    if (!committed) {
+      core_->runs().forget({call.tenant, key.run});
+      co_return base::fail(SplitError(committed.error()));
+    }
     if (*committed) {
       core_->cache().forget(call.tenant, key);
+      core_->runs().is_free(call.tenant, {key.run, id});
       co_return IdempotentOutcome<SplitResidualResult>::executed(decision->result);
     }
     if (!core_->is_last(attempt)) {

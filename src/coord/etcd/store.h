@@ -51,6 +51,7 @@ struct Range {
   std::string end;
   std::int64_t limit = 0;  // 0: all
   Fields fields = Fields::kAll;
+  Revision at = {};  // as it was then; 0: as it is
 };
 
 struct RangeResult {
@@ -107,6 +108,7 @@ enum class StoreError : std::uint8_t {
   kOutcomeUnknown,  // It may have been carried out: read before you decide.
   kRefused,         // etcd does not take it, whatever the time: too large, forbidden, out of space.
   kNoLease,         // The lease is gone.
+  kCompacted,       // What was there at that revision is forgotten: read as it is.
 };
 
 template <class T>
@@ -119,7 +121,7 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // Linearizable. All of `ranges` at one revision.
+  // Linearizable. All of `ranges` at one revision, but for those that name one.
   virtual void read(std::vector<Range> ranges, StoreDone<std::vector<RangeResult>> done) = 0;
   virtual void commit(Transaction transaction, StoreDone<TransactionResult> done) = 0;
 
