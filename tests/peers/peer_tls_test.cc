@@ -1,0 +1,145 @@
+// Nodes that know each other by certificates (L-68).
+//
+// An authority made by openssl signs nodes 1 and 2 of cluster 7, node 1 of another cluster, and one that names no node; a
+// stranger signs itself.
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "log/storage/directory_testing.h"
+#include "tests/peers/grpc_nodes.h"
+#include "tests/peers/raw_stream.h"
+
+namespace cadastre::peers {
+namespace {
+
+using log::GroupId;
+using log::Lane;
+using log::NodeId;
+using server::PeerRefusal;
+using Seen = Recorder::Seen;
+
+constexpr NodeId kOne{1};
+constexpr NodeId kTwo{2};
+
+class Certificates {
+ public:
+  Certificates() {
+    make("authority", "");
+    make("stranger", "-addext subjectAltName=IP:127.0.0.1,URI:cadastre://cluster/7/node/1");
+    sign("one", "IP:127.0.0.1,URI:cadastre://cluster/7/node/1");
+    sign("two", "IP:127.0.0.1,URI:cadastre://cluster/7/node/2");
+    sign("foreign", "IP:127.0.0.1,URI:cadastre://cluster/8/node/1");
+    sign("nameless", "IP:127.0.0.1");
+    sign("both", "IP:127.0.0.1,URI:cadastre://cluster/7/node/1,URI:cadastre://cluster/7/node/2");
+  }
+  [[nodiscard]] server::PeerTls of(std::string_view name) const {
+    return {text("authority.pem"), text(fmt::format("{}.pem", name)),
+            text(fmt::format("{}.key", name))};
+  }
+
+ private:
+  [[nodiscard]] std::string text(const std::string& name) const {
+    return log::bytes_of(directory_.path() / name);
+  }
+  void make(std::string_view name, std::string_view more) const {
+    const std::string line = fmt::format(
+        "cd '{}' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
+        "-subj /CN={} -keyout {}.key -out {}.pem {} >>openssl.log 2>&1",
+        directory_.path().string(), name, name, name, more);
+    CAD_CHECK(std::system(line.c_str()) == 0, "openssl makes the test's certificates");
+  }
+  void sign(std::string_view name, std::string_view names) const {
+    make(name, fmt::format("-CA authority.pem -CAkey authority.key -addext subjectAltName={} "
+                           "-addext basicConstraints=critical,CA:FALSE",
+                           names));
+  }
+
+  const log::ScratchDirectory directory_;
+};
+
+struct PeerTls : testing::Test {
+  // Whether a node 1 with that certificate is heard by node 2 with this one.
+  bool is_heard(std::string_view one_name, std::string_view two_name) {
+    GrpcNode two({.id = kTwo, .tls = certificates.of(two_name)});
+    GrpcNode one({.id = kOne, .tls = certificates.of(one_name)});
+    one.knows({{kTwo, two.address()}});
+    const auto came = [](const Seen& seen) {
+      return !seen.frames.empty();
+    };
+    const auto done = [&] {
+      return came(two.recorder().seen()) || one.counters().refused_there != 0 ||
+             one.counters().refused.at(static_cast<std::size_t>(PeerRefusal::kIdentity)) != 0 ||
+             one.recorder().seen().unreachable[kTwo] >= 2;
+    };
+    for (int tries = 0; tries < 300 && !done(); ++tries) {
+      one.transport().send(kTwo, Lane::kControl, one_frame(kOne, kTwo, GroupId{1}, "x"));
+      (void)two.recorder().wait_until(came, std::chrono::milliseconds(100));
+    }
+    refused_by_two = two.counters().refused.at(static_cast<std::size_t>(PeerRefusal::kIdentity));
+    refused_by_one = one.counters().refused.at(static_cast<std::size_t>(PeerRefusal::kIdentity));
+    return came(two.recorder().seen());
+  }
+
+  const Certificates certificates;
+  std::uint64_t refused_by_two = 0;
+  std::uint64_t refused_by_one = 0;
+};
+
+TEST_F(PeerTls, NodesOfOneAuthorityHearEachOther) {
+  EXPECT_TRUE(is_heard("one", "two"));
+  EXPECT_EQ(refused_by_one + refused_by_two, 0U);
+}
+
+TEST_F(PeerTls, AStrangersCertificateIsNotLetIn) {
+  EXPECT_FALSE(is_heard("stranger", "two"));
+  EXPECT_EQ(refused_by_two, 0U);  // The handshake fails: no stream begins.
+}
+
+TEST_F(PeerTls, ACertificateOfAnotherNodeIsRefused) {
+  for (const char* other : {"two", "foreign", "nameless", "both"}) {
+    EXPECT_FALSE(is_heard(other, "two")) << other;
+    EXPECT_GE(refused_by_two, 1U) << other;
+  }
+}
+
+TEST_F(PeerTls, NothingIsSentToANodeWithAnotherOnesCertificate) {
+  for (const char* other : {"one", "nameless"}) {
+    EXPECT_FALSE(is_heard("one", other)) << other;
+    EXPECT_GE(refused_by_one, 1U) << other;
+  }
+}
+
+TEST_F(PeerTls, APlainPeerIsNotLetIn) {
+  GrpcNode two({.id = kTwo, .tls = certificates.of("two")});
+  RawStream plain(two.port());
+  (void)plain.write(log::encode_preamble({.lane = Lane::kControl,
+                                          .cluster = kCluster,
+                                          .from = kOne,
+                                          .to = kTwo,
+                                          .incarnation = log::PeerIncarnation{1}}));
+  EXPECT_FALSE(plain.is_let_in());
+}
+
+TEST_F(PeerTls, AKeyThatDoesNotFitIsRefusedAtTheStart) {
+  server::PeerTls tls = certificates.of("one");
+  tls.private_key = certificates.of("two").private_key;
+  base::SystemClock clock;
+  base::SeededRandom random(1);
+  client::AlarmTimer timer;
+  Recorder recorder;
+  server::GrpcPeerTransport transport({.self = {kCluster, kOne},
+                                       .incarnation = log::PeerIncarnation{1},
+                                       .clock = clock,
+                                       .random = random,
+                                       .timer = timer});
+  EXPECT_FALSE(transport.start({.address = {}, .tls = tls}, recorder, recorder));
+}
+
+}  // namespace
+}  // namespace cadastre::peers
