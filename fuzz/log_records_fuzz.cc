@@ -31,15 +31,24 @@ void check_same(base::ByteView bytes, const Decoded& encoded) {
 
 void check_record(base::ByteView bytes) {
   if (const auto key = log::parse_group_key(bytes)) {
-    const log::RecordKey again = key->kind == log::RecordKind::kEntry
-                                     ? log::entry_key(key->group, key->index)
-                                     : log::group_key(key->group, key->kind);
+    const auto again = [&] {
+      switch (key->kind) {
+        case log::RecordKind::kEntry: return log::entry_key(key->group, key->index);
+        case log::RecordKind::kConf: return log::conf_key(key->group, key->index);
+        case log::RecordKind::kState:
+        case log::RecordKind::kTruncated:
+        case log::RecordKind::kGroup: break;
+      }
+      return log::group_key(key->group, key->kind);
+    }();
     check_same(bytes, again.view());
   }
   const auto node = log::decode_node(bytes);
   if (node && node->format == log::kLogFormat) check_same(bytes, log::encode_node(*node));
   if (const auto state = log::decode_state(bytes)) check_same(bytes, log::encode_state(*state));
   if (const auto at = log::decode_truncated(bytes)) check_same(bytes, log::encode_truncated(*at));
+  if (const auto conf = log::decode_conf(log::Index{1}, bytes))
+    check_same(bytes, log::encode_conf(*conf));
   if (const auto engine = log::decode_group(bytes)) check_same(bytes, log::encode_group(*engine));
   if (const auto number = log::decode_set(bytes)) check_same(bytes, log::encode_set(*number));
   if (const auto entry = log::decode_entry(bytes)) {

@@ -17,6 +17,12 @@ Applier::Applier(const ApplierParts& parts, CommandQueue& queue, GroupMetrics& m
 bool Applier::push_quietly(std::vector<ApplyWork> work) {
   if (work.empty()) return false;
   const base::MutexLock lock(mutex_);
+  for (const ApplyWork& one : work) {
+    const auto* item = std::get_if<ApplyItem>(&one);
+    if (item == nullptr) continue;
+    ++backlog_.entries;
+    backlog_.bytes += item->entry.body.size();
+  }
   std::ranges::move(work, std::back_inserter(work_));
   return true;
 }
@@ -29,14 +35,19 @@ std::vector<ApplyWork> Applier::take_some() {
   const base::MutexLock lock(mutex_);
   std::vector<ApplyWork> taken;
   std::size_t bytes = 0;
-  while (!work_.empty() && taken.size() < kRoundEntriesMax) {
+  while (!stopped_ && !work_.empty() && taken.size() < kRoundEntriesMax) {
     const auto* item = std::get_if<ApplyItem>(&work_.front());
-    if (item == nullptr && !taken.empty()) break;  // A marker ends the round before it.
+    const bool alone = item == nullptr || item->entry.type == EntryType::kConfChange;
+    if (alone && !taken.empty()) break;  // The round ends before it.
     if (item != nullptr) bytes += item->entry.body.size();
     if (bytes > kRoundBytesMax && !taken.empty()) break;
+    if (item != nullptr) {
+      --backlog_.entries;
+      backlog_.bytes -= item->entry.body.size();
+    }
     taken.push_back(std::move(work_.front()));
     work_.pop_front();
-    if (item == nullptr) break;
+    if (alone) break;
   }
   running_ = !taken.empty();
   return taken;
@@ -56,7 +67,7 @@ bool Applier::run() {
   }
   const base::MutexLock lock(mutex_);
   running_ = false;
-  return !work_.empty();
+  return !stopped_ && !work_.empty();
 }
 
 void Applier::run_entries(std::vector<ApplyWork>& items) {
@@ -64,6 +75,8 @@ void Applier::run_entries(std::vector<ApplyWork>& items) {
   entries.reserve(items.size());
   for (const ApplyWork& work : items)
     entries.push_back(&std::get<ApplyItem>(work).entry);
+  const bool changes = entries.front()->type == EntryType::kConfChange;
+  if (changes) gate_.store(entries.front()->at.index.value());
   if (const auto applied = round_.run(parts_.machine, entries); !applied) {
     halt(applied.error().detail, items);
     return;
@@ -71,6 +84,32 @@ void Applier::run_entries(std::vector<ApplyWork>& items) {
   publish();
   answer(items);
   answer_reads();
+  if (!changes) return;
+  {
+    const base::MutexLock lock(mutex_);
+    conf_ = std::move(std::get<ApplyItem>(items.front()).entry);
+    stopped_ = true;
+  }
+  parts_.attention.raise(parts_.group);
+}
+
+std::optional<Entry> Applier::take_conf() {
+  const base::MutexLock lock(mutex_);
+  return std::exchange(conf_, std::nullopt);
+}
+
+void Applier::go_on() {
+  gate_.store(0);
+  {
+    const base::MutexLock lock(mutex_);
+    stopped_ = false;
+  }
+  parts_.runner.wake_applier(parts_.group);
+}
+
+Applier::Backlog Applier::backlog() const {
+  const base::MutexLock lock(mutex_);
+  return backlog_;
 }
 
 void Applier::answer(std::vector<ApplyWork>& items) {
@@ -89,8 +128,11 @@ void Applier::answer(std::vector<ApplyWork>& items) {
     auto& item = std::get<ApplyItem>(items[i]);
     for (EntryWaiters& waiters : item.superseded)
       refuse(waiters, ProposeError::kSuperseded, "another leader's entry took its place");
-    if (item.acquires && parts_.listener != nullptr)
-      parts_.listener->acquired(item.entry.at.term, item.entry.at.index);
+    if (item.acquires) {
+      if (parts_.listener != nullptr)
+        parts_.listener->acquired(item.entry.at.term, item.entry.at.index);
+      parts_.attention.raise(parts_.group);  // Readers may wait for it (L-81).
+    }
     if (item.waiters.done.empty()) {  // Of another node, or of an earlier run.
       result += static_cast<std::ptrdiff_t>(round_.commands_of(i));
       continue;
@@ -121,6 +163,8 @@ void Applier::run_marker(ApplyWork& work) {
   } else if (auto* poll = std::get_if<DurablePoll>(&work)) {
     if (poll->flush) parts_.machine.request_flush();
     publish();
+  } else if (const auto* lost = std::get_if<LeadershipLost>(&work)) {
+    if (parts_.listener != nullptr) parts_.listener->lost(lost->term);
   }
 }
 

@@ -4,6 +4,9 @@
 // kRoundEntriesMax entries or kRoundBytesMax. Answers are given after the round's effects are visible,
 // outside all locks. When an entry cannot be executed the group halts: nothing is executed from then on,
 // waiters learn that they do not know, and the other groups go on (L-20).
+//
+// An entry that changes the membership is a round of its own, and the applier stops behind it until the
+// log thread has made the change durable (L-19, L-55).
 
 #pragma once
 
@@ -13,12 +16,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "log/attention.h"
 #include "log/command_queue.h"
 #include "log/entry.h"
 #include "log/group_status.h"
@@ -51,13 +56,18 @@ struct CheckpointMarker {
 struct DurablePoll {  // Look at the state machine, and ask it to flush if told to.
   bool flush = false;
 };
-using ApplyWork = std::variant<ApplyItem, ReadBarrier, CheckpointMarker, DurablePoll>;
+struct LeadershipLost {
+  Term term;
+};
+using ApplyWork =
+    std::variant<ApplyItem, ReadBarrier, CheckpointMarker, DurablePoll, LeadershipLost>;
 
 // What an applier borrows from around its group.
 struct ApplierParts {
   GroupId group;
   StateMachine& machine;
   Runner& runner;
+  Attention& attention;
   const base::Clock& clock;
   LeadershipListener* listener = nullptr;
 };
@@ -72,6 +82,22 @@ class Applier {
 
   // The group's applier: one round, or one marker. True: there is more to do.
   bool run() CAD_EXCLUDES(mutex_);
+
+  // Log thread: the change of membership that the applier stopped behind, once; and on with it.
+  [[nodiscard]] std::optional<Entry> take_conf() CAD_EXCLUDES(mutex_);
+  void go_on() CAD_EXCLUDES(mutex_);
+  // What the engine may be told: below a change that is not durable yet.
+  [[nodiscard]] Index settled() const noexcept {
+    const std::uint64_t applied = applied_index_.load();
+    const std::uint64_t gate = gate_.load();
+    return Index{gate != 0 && applied >= gate ? gate - 1 : applied};
+  }
+  // Committed entries that wait.
+  struct Backlog {
+    std::size_t entries = 0;
+    std::size_t bytes = 0;
+  };
+  [[nodiscard]] Backlog backlog() const CAD_EXCLUDES(mutex_);
 
   // Any thread.
   struct Progress {
@@ -102,6 +128,7 @@ class Applier {
   CommandQueue& queue_;
   GroupMetrics& metrics_;
   std::atomic<std::uint64_t> applied_index_;
+  std::atomic<std::uint64_t> gate_{0};  // The change of membership at hand; 0: none.
   std::atomic<bool> halted_{false};
 
   // The applier's own.
@@ -110,6 +137,9 @@ class Applier {
 
   mutable base::Mutex mutex_;
   std::deque<ApplyWork> work_ CAD_GUARDED_BY(mutex_);
+  Backlog backlog_ CAD_GUARDED_BY(mutex_);
+  std::optional<Entry> conf_ CAD_GUARDED_BY(mutex_);
+  bool stopped_ CAD_GUARDED_BY(mutex_) = false;  // Behind a change of membership.
   bool running_ CAD_GUARDED_BY(mutex_) = false;
   Progress progress_ CAD_GUARDED_BY(mutex_);
 };

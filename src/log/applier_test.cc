@@ -69,8 +69,14 @@ class ApplierTest : public ::testing::Test {
   GroupMetrics metrics;
   LedgerDisk disk;
   LedgerMachine machine{disk};
-  Applier applier{
-      {.group = kGroup, .machine = machine, .runner = runner, .clock = clock}, queue, metrics};
+  Attention attention{runner};
+  Applier applier{{.group = kGroup,
+                   .machine = machine,
+                   .runner = runner,
+                   .attention = attention,
+                   .clock = clock},
+                  queue,
+                  metrics};
   std::vector<std::string> told;
   std::vector<Index> applied_when_told;
 };

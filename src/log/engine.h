@@ -3,11 +3,16 @@
 // The log thread feeds it (propose, tick, on_…) and carries out what it asks for (take_output). Each
 // output has a number, and its parts have an order:
 //
-//   entries, state   written and synced, then on_persisted(number); sets complete in order
+//   messages         leave at once: a leader's, whose replication overlaps its own sync
+//   entries, state   written and synced if must_sync, then on_persisted(number); sets complete in order
+//   held             leave after this output and all before it are persisted (5.2, L-54)
 //   committed        executed in index order; they are persisted here already
 //   reads            answered once the state machine has applied their index
 //
+// An output that need not be synced counts as persisted once all before it are (L-44).
 // Order on one replica: truncated <= durable <= applied <= min(committed, persisted) <= last.
+//
+// What only a replicated engine has is its Replica (replica.h).
 
 #pragma once
 
@@ -22,6 +27,8 @@
 #include "log/types.h"
 
 namespace cadastre::log {
+
+class Replica;
 
 // Reaches metrics: the values stay.
 enum class Role : std::uint8_t {
@@ -42,28 +49,48 @@ struct HardState {
   friend bool operator==(const HardState&, const HardState&) noexcept = default;
 };
 
+// Names one round of reads in the life of a cluster (L-79).
 struct ReadContext {
+  NodeId node = {};
+  std::uint64_t run = 0;       // Of the process: another one at each start.
   std::uint64_t sequence = 0;  // Unique in the life of the process.
+
+  friend bool operator==(const ReadContext&, const ReadContext&) noexcept = default;
 };
 struct ReadState {
   ReadContext context;
   Index index;
 };
 
+// Appends go by the bulk lane, where heartbeats do not queue behind them (L-64).
+enum class Lane : std::uint8_t {
+  kControl,
+  kBulk,
+};
+
+// To a peer, as bytes of the engine's own encoding.
+struct PeerMessage {
+  NodeId to;
+  Lane lane = Lane::kControl;
+  Body bytes;
+};
+
 struct Output {
   OutputNumber number;
+  bool must_sync = false;          // Else nothing here has to survive a crash.
   std::optional<HardState> state;  // Nothing: unchanged.
   std::vector<Entry> entries;  // To persist; they replace whatever the log has from the first on.
+  std::vector<PeerMessage> messages;
+  std::vector<PeerMessage> held;
   std::vector<Entry> committed;
   std::vector<ReadState> reads;
-
-  [[nodiscard]] bool must_sync() const noexcept { return state.has_value() || !entries.empty(); }
 };
 
 struct EngineStatus {
   Role role = Role::kFollower;
   Term term;
-  Index term_start;  // The entry that opened `term`, if this node leads in it.
+  NodeId leader;     // 0: not known.
+  Index term_start;  // The entry that opened `term`, if this node leads in it and gave it out.
   Index last;
   Index persisted;
   Index committed;
@@ -80,8 +107,8 @@ class Engine {
   // of the first.
   [[nodiscard]] virtual base::Result<Position, ProposeError> propose(
       Term term_or_any, std::span<const Body> bodies) = 0;
-  // Answered by Output::reads, or forgotten when leadership is lost.
-  virtual void read_index(ReadContext context) = 0;
+  // Answered by Output::reads, or never: it may be lost, and is forgotten with leadership (L-82).
+  virtual void read_index(const ReadContext& context) = 0;
   virtual void tick() = 0;
 
   [[nodiscard]] virtual bool has_output() const = 0;
@@ -91,6 +118,9 @@ class Engine {
   virtual void on_truncated(Position upto) = 0;
 
   [[nodiscard]] virtual EngineStatus status() const = 0;
+
+  // Its side towards peers; nothing if it has none.
+  [[nodiscard]] virtual Replica* replica() noexcept = 0;
 };
 
 }  // namespace cadastre::log

@@ -24,9 +24,15 @@ void Group::propose_if_term(Term term, Proposal proposal) {
 }
 
 void Group::read_barrier(ReadMode mode, ReadDone done) {
-  switch (mode) {
-    case ReadMode::kLinearizable: return loop_.read_barrier(log_, std::move(done));
-  }
+  loop_.read_barrier(log_, mode, std::move(done));
+}
+
+void Group::change_membership(MembershipChange change, ConfDone done) {
+  loop_.change_membership(log_, std::move(change), std::move(done));
+}
+
+void Group::transfer_leadership(NodeId to, TransferOptions options, TransferDone done) {
+  loop_.transfer(log_, {to, options, std::move(done)});
 }
 
 void Group::checkpoint(CheckpointTarget to, CheckpointDone done) {

@@ -33,6 +33,11 @@ class Group {
   // Answered when everything that was completed before the call is visible here.
   void read_barrier(ReadMode mode, ReadDone done);
 
+  // Answered when the change is applied here and durable; leader only.
+  void change_membership(MembershipChange change, ConfDone done);
+  // Answered when this node leads no more; proposals are refused meanwhile (L-92).
+  void transfer_leadership(NodeId to, TransferOptions options, TransferDone done);
+
   // Files with exactly what is applied at some moment after the call.
   void checkpoint(CheckpointTarget to, CheckpointDone done);
 

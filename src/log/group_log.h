@@ -1,24 +1,33 @@
 // GroupLog: everything a node has of one group. Queue, applier and status are for many threads; engine,
-// waiters and positions are the log thread's own.
+// waiters, readers and positions are the log thread's own.
 
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
+#include "base/result.h"
 #include "log/applier.h"
 #include "log/command_queue.h"
+#include "log/conf_state.h"
 #include "log/engine.h"
 #include "log/group_status.h"
+#include "log/held.h"
 #include "log/metrics.h"
+#include "log/read_rounds.h"
+#include "log/replica.h"
 #include "log/retention.h"
 #include "log/storage.h"
+#include "log/vote_guard.h"
 #include "log/waiters.h"
 
 namespace cadastre::log {
@@ -40,6 +49,32 @@ class StatusBoard {
   GroupStatus status_ CAD_GUARDED_BY(mutex_);
 };
 
+// Commands of a leader's term that ended wait for their outcome until then (1.5).
+struct OutcomeWait {
+  Term term;
+  base::Elapsed until{};
+};
+
+// Who waits for a change of membership: until it is applied and durable.
+using ConfDone = std::move_only_function<void(base::Result<ConfRecord, ConfError>)>;
+struct ConfWaiter {
+  Position at;
+  ConfDone done;
+};
+
+// A change of membership that takes effect when its set is synced.
+struct ConfInDisk {
+  Position at;
+};
+
+// Who waits for leadership to move.
+using TransferDone = std::move_only_function<void(base::Result<void, TransferError>)>;
+struct Transfer {
+  Term term;
+  base::Elapsed until{};
+  TransferDone done;
+};
+
 struct GroupLog {
   GroupLog(const GroupImage& image,
            std::unique_ptr<Engine> group_engine,
@@ -51,7 +86,10 @@ struct GroupLog {
         queue(image.group, intake),
         applier(parts, queue, metrics),
         engine(std::move(group_engine)),
+        hard(image.state),
+        commit_kept(image.state.commit),
         last(image.last),
+        confs(image.confs),
         retention(retention_settings,
                   {image.truncated.index, image.last.index, image.entry_bytes}) {}
 
@@ -67,10 +105,25 @@ struct GroupLog {
   std::unique_ptr<Engine> engine;
   std::optional<EngineKind> created;  // To be written with the group's first set.
   Waiters waiters;
-  Position last;  // Of the log, with what is in the filling set.
+  ReadRounds reads;
+  Held held;
+  HardState hard;                 // As the engine last said.
+  Index commit_kept;              // The commit index in the newest record.
+  Position last;                  // Of the log, with what is in the filling set.
+  std::vector<ConfRecord> confs;  // By index; the last one is in force, or will be with its set.
+  std::shared_ptr<const ConfRecord> conf_shown;  // What the status says of it.
   Retention retention;
   Index applied;        // What the engine was told.
-  bool halted = false;  // The applier has; seen.
+  bool halted = false;  // Nothing more is done here.
+
+  // Of a replicated group.
+  std::optional<VoteGuard> guard;
+  Term leading;                           // The term in which this node leads; 0: it does not.
+  Term announced;                         // The last term whose leadership was announced.
+  std::deque<OutcomeWait> outcome_waits;  // By deadline.
+  std::optional<ConfWaiter> conf_waiter;
+  std::optional<ConfInDisk> conf_in_disk;  // Until then the engine gives out nothing (L-55).
+  std::optional<Transfer> transfer;
 };
 
 }  // namespace cadastre::log

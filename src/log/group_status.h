@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "log/conf_state.h"
 #include "log/engine.h"
 #include "log/types.h"
 
@@ -13,6 +15,7 @@ namespace cadastre::log {
 struct GroupStatus {
   Role role = Role::kFollower;  // kLeader only once the entry that opened the term is applied.
   Term term;
+  NodeId leader;     // 0: not known, or the group is not replicated.
   Index term_start;  // The entry that opened `term`, if this node leads in it.
   Index last;
   Index persisted;
@@ -20,8 +23,9 @@ struct GroupStatus {
   Index applied;
   Index durable;
   Index truncated;
-  std::uint64_t log_bytes = 0;  // Bodies of entries that the log still has, about.
-  std::string halted;           // Why the group does no more here; empty: it does.
+  std::shared_ptr<const ConfRecord> conf;  // In force; nothing: the group is not replicated.
+  std::uint64_t log_bytes = 0;             // Bodies of entries that the log still has, about.
+  std::string halted;                      // Why the group does no more here; empty: it does.
 };
 
 // Told of the group's leadership on its applier, in order, terms rising (L-94). `lost` is advice: safety

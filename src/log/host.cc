@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "log/local/local_engine.h"
-#include "log/recovery.h"
-#include "log/round.h"
+#include "log/opening.h"
+#include "log/raft/open_raft_engine.h"
 
 namespace cadastre::log {
 
@@ -21,8 +21,20 @@ Host::Host(const HostParts& parts, LogStorage::Recovered recovered)
     : parts_(parts),
       images_(std::move(recovered.groups)),
       intake_(parts.runner),
+      attention_(parts.runner),
       writer_(parts.runner),
-      loop_({intake_, writer_, parts.runner, parts.clock, parts.storage, metrics_, parts_.settings},
+      loop_({.intake = intake_,
+             .attention = attention_,
+             .inbound = inbound_,
+             .writer = writer_,
+             .runner = parts.runner,
+             .clock = parts.clock,
+             .storage = parts.storage,
+             .metrics = metrics_,
+             .settings = parts_.settings,
+             .self = parts.replication.self,
+             .run = parts.replication.run,
+             .transport = parts.replication.transport},
             recovered.last_set) {}
 
 Host::~Host() {
@@ -46,54 +58,50 @@ std::vector<GroupId> Host::stored_groups() const {
   return ids;
 }
 
-base::Result<void, OpenError> Host::replay(const GroupImage& image, StateMachine& machine) {
-  Round round;
-  while (machine.applied().index < image.last.index) {
-    const auto entries =
-        parts_.storage.read(image.group, image.incarnation, machine.applied().index + 1,
-                            image.last.index, kRoundBytesMax);
-    if (!entries) return base::fail(OpenError::kDamaged, entries.error().detail);
-    std::vector<const Entry*> some;
-    for (const Entry& entry : *entries) {
-      some.push_back(&entry);
-      if (some.size() == kRoundEntriesMax) break;
-    }
-    const auto ran = round.run(machine, some);
-    if (ran) continue;
-    const OpenError code =
-        ran.error().code == HaltReason::kNewer ? OpenError::kNewer : OpenError::kDamaged;
-    return base::fail(code, fmt::format("group {}: {}", image.group.value(), ran.error().detail));
+// What the disk has of the group; of a new one, what it begins with.
+base::Result<GroupImage, OpenError> Host::image_of(const GroupOptions& options) const {
+  const auto found = std::ranges::find(images_, options.group, &GroupImage::group);
+  if (found == images_.end()) {
+    return options.replicated ? newborn_image(options.group, options.replicated->founders)
+                              : local_image(options.group);
   }
-  return {};
+  const bool replicated = found->engine == EngineKind::kRaft;
+  if (replicated == options.replicated.has_value()) return *found;
+  return base::fail(OpenError::kForeign,
+                    fmt::format("group {} is {}", options.group.value(),
+                                replicated ? "replicated: open it with its peers"
+                                           : "not replicated: convert it first"));
+}
+
+base::Result<std::unique_ptr<Engine>, OpenError> Host::open_engine(
+    const GroupImage& image, const GroupOptions& options) const {
+  if (!options.replicated) return std::make_unique<LocalEngine>(image);
+  return open_raft_engine({.image = image,
+                           .self = parts_.replication.self,
+                           .applied = options.machine.applied().index,
+                           .seed = options.replicated->seed,
+                           .settings = parts_.settings.raft,
+                           .storage = parts_.storage,
+                           .logger = parts_.logger});
 }
 
 base::Result<Group*, OpenError> Host::open_group(const GroupOptions& options) {
-  const auto found = std::ranges::find(images_, options.group, &GroupImage::group);
-  const bool is_new = found == images_.end();
-  GroupImage image;
-  if (is_new) {
-    image.group = options.group;
-    image.incarnation = Incarnation{1};
-  } else {
-    image = *found;
-  }
-  if (image.engine != EngineKind::kLocal) {
-    return base::fail(
-        OpenError::kForeign,
-        fmt::format("group {} is replicated: open it with its peers", image.group.value()));
-  }
-  CAD_TRY(check_state(image, options.machine.durable()));
-  CAD_TRY(replay(image, options.machine));
+  GroupImage image = CAD_TRY(image_of(options));
+  CAD_TRY(prepare(image, options.machine, parts_.storage));
+  auto engine = CAD_TRY(open_engine(image, options));
 
   Opened opened;
   const ApplierParts parts{.group = options.group,
                            .machine = options.machine,
                            .runner = parts_.runner,
+                           .attention = attention_,
                            .clock = parts_.clock,
                            .listener = options.listener};
-  opened.log = std::make_unique<GroupLog>(image, std::make_unique<LocalEngine>(image), parts,
-                                          intake_, parts_.settings.retention);
-  if (is_new) opened.log->created = EngineKind::kLocal;
+  opened.log = std::make_unique<GroupLog>(image, std::move(engine), parts, intake_,
+                                          parts_.settings.retention);
+  const bool is_new =
+      std::ranges::find(images_, options.group, &GroupImage::group) == images_.end();
+  if (is_new) opened.log->created = image.engine;
   opened.face = std::make_unique<Group>(*opened.log, loop_, parts_.clock);
   GroupLog& log = *opened.log;
   Group* face = opened.face.get();
@@ -105,6 +113,17 @@ base::Result<Group*, OpenError> Host::open_group(const GroupOptions& options) {
   }
   loop_.attach(log);
   return face;
+}
+
+void Host::on_frames(NodeId from, std::vector<Frame> frames) {
+  const std::size_t dropped = inbound_.push(from, std::move(frames));
+  metrics_.frames_dropped.fetch_add(dropped, std::memory_order_relaxed);
+  parts_.runner.wake_log();
+}
+
+void Host::on_unreachable(NodeId to) {
+  inbound_.unreachable(to);
+  parts_.runner.wake_log();
 }
 
 bool Host::run_writer() {

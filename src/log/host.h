@@ -19,10 +19,13 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/logger.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "log/attention.h"
 #include "log/group.h"
 #include "log/group_log.h"
+#include "log/inbound.h"
 #include "log/intake.h"
 #include "log/loop.h"
 #include "log/metrics.h"
@@ -30,33 +33,51 @@
 #include "log/settings.h"
 #include "log/state_machine.h"
 #include "log/storage.h"
+#include "log/transport.h"
 #include "log/writer.h"
 
 namespace cadastre::log {
+
+// What a node needs for replicated groups.
+struct HostReplication {
+  NodeId self;
+  std::uint64_t run = 0;           // Another one for each process of the node (L-79).
+  Transport* transport = nullptr;  // Outlives the host.
+};
 
 struct HostParts {
   LogStorage& storage;
   Runner& runner;
   const base::Clock& clock;
   Settings settings = {};
+  HostReplication replication = {};
+  const base::Logger* logger = nullptr;
+};
+
+struct ReplicaOptions {
+  std::vector<NodeId>
+      founders;            // The first voters of a group that is new; none: it joins one (L-85).
+  std::uint64_t seed = 0;  // Of election timeouts.
 };
 
 struct GroupOptions {
   GroupId group;
-  StateMachine& machine;                   // Outlives the host.
-  LeadershipListener* listener = nullptr;  // The same.
+  StateMachine& machine;                                    // Outlives the host.
+  LeadershipListener* listener = nullptr;                   // The same.
+  std::optional<ReplicaOptions> replicated = std::nullopt;  // Nothing: on this disk alone.
 };
 
-class Host {
+class Host final : public TransportSink {
  public:
   // Recovers the storage.
   [[nodiscard]] static base::Result<std::unique_ptr<Host>, OpenError> open(const HostParts& parts);
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
-  ~Host();
+  ~Host() override;
 
   // Checks the log against the state (L-53), replays what the state lacks on this thread, then opens the
-  // group in a new term. Each group once. The group lives as long as the host.
+  // group: a local one in a new term, a replicated one as a follower. Each group once. The group lives as
+  // long as the host.
   [[nodiscard]] base::Result<Group*, OpenError> open_group(const GroupOptions& options)
       CAD_EXCLUDES(mutex_);
 
@@ -75,6 +96,10 @@ class Host {
   // One round of the group's applier. True: there is more to do.
   bool run_applier(GroupId group) CAD_EXCLUDES(mutex_);
 
+  // TransportSink: frames for run_log.
+  void on_frames(NodeId from, std::vector<Frame> frames) override;
+  void on_unreachable(NodeId to) override;
+
   // Refuses new commands, finishes those under way.
   void stop() { loop_.stop(); }
   [[nodiscard]] bool drained() const CAD_EXCLUDES(mutex_);
@@ -86,14 +111,17 @@ class Host {
  private:
   Host(const HostParts& parts, LogStorage::Recovered recovered);
 
-  [[nodiscard]] base::Result<void, OpenError> replay(const GroupImage& image,
-                                                     StateMachine& machine);
+  [[nodiscard]] base::Result<GroupImage, OpenError> image_of(const GroupOptions& options) const;
+  [[nodiscard]] base::Result<std::unique_ptr<Engine>, OpenError> open_engine(
+      const GroupImage& image, const GroupOptions& options) const;
   [[nodiscard]] GroupLog* find(GroupId group) const CAD_EXCLUDES(mutex_);
 
   const HostParts parts_;
   const std::vector<GroupImage> images_;
   NodeMetrics metrics_;
   Intake intake_;
+  Attention attention_;
+  Inbound inbound_;
   Writer writer_;
 
   struct Opened {

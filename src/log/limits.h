@@ -53,6 +53,10 @@ inline constexpr std::size_t kReadBytesMax = 4 * kMiB;
 
 inline constexpr std::size_t kGroupsMax = 4'096;  // Of a node.
 
+// A configuration: each of its lists, and what its proposer says along with it.
+inline constexpr std::size_t kMembersMax = 64;
+inline constexpr std::size_t kConfContextBytesMax = 16 * kKiB;
+
 // Truncation: rarely, and only for a gain (L-26).
 inline constexpr std::chrono::seconds kTruncateEvery{10};
 inline constexpr std::uint64_t kTruncateBytesMin = 16 * kMiB;
@@ -73,5 +77,34 @@ static_assert(kSyncLate < kSyncHung, "a late sync is reported before it ends the
 inline constexpr std::chrono::microseconds kHandoverWaitMax{100};
 
 inline constexpr std::chrono::seconds kHousekeepingEvery{1};
+
+// Replicated groups (5.3).
+inline constexpr std::chrono::milliseconds kTick{50};
+inline constexpr std::uint32_t kHeartbeatTicks = 2;
+inline constexpr std::uint32_t kElectionTicks = 20;
+static_assert(2 * kHeartbeatTicks < kElectionTicks, "a lost heartbeat starts no election");
+inline constexpr std::size_t kMessageBytesMax = kMiB;  // Of an append; one entry may be larger.
+inline constexpr std::uint32_t kInflightMax = 32;      // Appends on their way to a peer.
+inline constexpr std::size_t kUncommittedBytesMax =
+    kUnappliedBytesMax + kSystemBytesMax + kEntryBytesMax;
+static_assert(kUncommittedBytesMax >= kUnappliedBytesMax + kSystemBytesMax,
+              "admission refuses before raft-rs does");
+inline constexpr std::size_t kCommittedBytesPerOutput = kMiB;
+// Entries of a group that stay in memory below what is applied (L-38).
+inline constexpr std::size_t kCacheBytesMax = 8 * kMiB;
+inline constexpr std::size_t kFetchBytesMax = kMiB;  // Of old entries for a slow peer, at a time.
+
+// Frames that wait for the log thread, of all peers. Full: they are dropped, as a network drops (L-9).
+inline constexpr std::size_t kInboundBytesMax = 64 * kMiB;
+inline constexpr std::size_t kPassMessagesMax = 1'024;
+// Committed entries that wait for an applier. Full: a follower drops appends (L-9).
+inline constexpr std::size_t kApplyQueueEntriesMax = 16'384;
+inline constexpr std::size_t kApplyQueueBytesMax = 64 * kMiB;
+static_assert(kUnappliedBytesMax < kApplyQueueBytesMax, "a leader's own commands fit");
+
+inline constexpr std::size_t kReadRoundsMax = 4;  // Of a group, on their way at once (L-80).
+inline constexpr int kReadAttemptsMax = 4;        // Of a round; then its readers get kUnavailable.
+// Commands whose leader is gone wait so many election timeouts for their outcome (1.5).
+inline constexpr int kOutcomeWaitTimeouts = 2;
 
 }  // namespace cadastre::log

@@ -19,20 +19,27 @@ std::uint64_t nanoseconds(base::Elapsed time) noexcept {
 
 Loop::Loop(const LoopParts& parts, SetNumber last_set)
     : parts_(parts),
+      peers_(parts.self, parts.transport, parts.settings.raft, parts.metrics),
       next_set_(SetNumber{last_set.value() + 1}),
-      house_kept_(parts.clock.elapsed()) {}
+      house_kept_(parts.clock.elapsed()),
+      last_pass_(house_kept_) {}
 
 std::optional<base::Elapsed> Loop::pass() {
   if (dead()) return std::nullopt;
   const base::Elapsed now = parts_.clock.elapsed();
   parts_.metrics.passes.fetch_add(1, std::memory_order_relaxed);
-  take_requests();
+  take_requests(now);
   finish_set(now);
   if (dead()) return std::nullopt;
+  heed_appliers();
   keep_house(now);
+  tick(now);
+  receive(now);
+  begin_reads(now);
   close_batches(now);
   take_outputs(now);
   hand_over(now);
+  peers_.flush();
   note_drained();
   parts_.metrics.pass_ns.record(nanoseconds(parts_.clock.elapsed() - now));
   return next_call(now);
@@ -46,18 +53,21 @@ void Loop::attach(GroupLog& group) {
   parts_.runner.wake_log();
 }
 
-void Loop::read_barrier(GroupLog& group, ReadDone done) {
+void Loop::read_barrier(GroupLog& group, ReadMode mode, ReadDone done) {
   if (group.readers.fetch_add(1) >= kReadBarriersMax) {
     group.readers.fetch_sub(1);
     return done(base::fail(ReadError::kOverloaded, "too many readers wait"));
   }
+  ReadRounds::Reader reader{.mode = mode,
+                            .done =
+                                [&group, told = std::move(done)](ReadAnswer answer) mutable {
+                                  group.readers.fetch_sub(1);
+                                  told(std::move(answer));
+                                },
+                            .came = parts_.clock.elapsed()};
   {
     const base::MutexLock lock(mutex_);
-    requests_.reads.emplace_back(&group,
-                                 [&group, told = std::move(done)](ReadAnswer answer) mutable {
-                                   group.readers.fetch_sub(1);
-                                   told(std::move(answer));
-                                 });
+    requests_.reads.emplace_back(&group, std::move(reader));
   }
   parts_.runner.wake_log();
 }
@@ -66,6 +76,22 @@ void Loop::checkpoint(GroupLog& group, CheckpointMarker marker) {
   {
     const base::MutexLock lock(mutex_);
     requests_.checkpoints.emplace_back(&group, std::move(marker));
+  }
+  parts_.runner.wake_log();
+}
+
+void Loop::change_membership(GroupLog& group, MembershipChange change, ConfDone done) {
+  {
+    const base::MutexLock lock(mutex_);
+    requests_.memberships.push_back({&group, std::move(change), std::move(done)});
+  }
+  parts_.runner.wake_log();
+}
+
+void Loop::transfer(GroupLog& group, TransferRequest request) {
+  {
+    const base::MutexLock lock(mutex_);
+    requests_.transfers.emplace_back(&group, std::move(request));
   }
   parts_.runner.wake_log();
 }
@@ -85,15 +111,25 @@ void Loop::abandon() {
     requests = std::exchange(requests_, {});
   }
   const std::string reason = "the process is going down";
-  for (auto& [group, done] : requests.reads)
-    done(base::fail(ReadError::kStopped, reason));
-  for (auto& [sequence, read] : std::exchange(reads_, {}))
-    read.second(base::fail(ReadError::kStopped, reason));
+  for (auto& [group, reader] : requests.reads)
+    reader.done(base::fail(ReadError::kStopped, reason));
   for (auto& [group, marker] : requests.checkpoints)
     marker.done(base::fail(CheckpointError::kStopped, reason));
+  for (Membership& request : requests.memberships)
+    request.done(base::fail(ConfError::kStopped, reason));
+  for (auto& [group, request] : requests.transfers)
+    request.done(base::fail(TransferError::kStopped, reason));
+  for (const auto& [id, group] : groups_) {
+    for (ReadRounds::Reader& reader : group->reads.take_all())
+      reader.done(base::fail(ReadError::kStopped, reason));
+    if (auto waiter = std::exchange(group->conf_waiter, std::nullopt))
+      waiter->done(base::fail(ConfError::kOutcomeUnknown, reason));
+    if (auto transfer = std::exchange(group->transfer, std::nullopt))
+      transfer->done(base::fail(TransferError::kStopped, reason));
+  }
 }
 
-void Loop::take_requests() {
+void Loop::take_requests(base::Elapsed now) {
   Requests requests;
   {
     const base::MutexLock lock(mutex_);
@@ -101,24 +137,39 @@ void Loop::take_requests() {
   }
   for (GroupLog* group : requests.attach) {
     groups_.emplace(group->id, group);
-    with_output_.push_back(group);
-  }
-  for (auto& [group, done] : requests.reads) {
-    group->metrics.read_barriers.fetch_add(1, std::memory_order_relaxed);
-    if (group->halted || stopping_) {
-      done(base::fail(ReadError::kStopped, "the group is closing or has halted here"));
-      continue;
+    if (group->engine->replica() != nullptr) {
+      group->guard.emplace(parts_.settings.raft, now);
+      group->conf_shown = std::make_shared<const ConfRecord>(group->confs.back());
+      replicated_.push_back(group);
     }
-    group->engine->read_index({next_read_});
-    reads_.emplace(next_read_++, std::make_pair(group, std::move(done)));
     with_output_.push_back(group);
   }
+  take_reads(requests);
   for (auto& [group, marker] : requests.checkpoints) {
     std::vector<ApplyWork> work;
     work.emplace_back(std::move(marker));
     group->applier.push(std::move(work));
   }
-  if (!requests.stop || stopping_) return;
+  for (Membership& request : requests.memberships)
+    propose_conf(request);
+  for (auto& [group, request] : requests.transfers)
+    begin_transfer(*group, request, now);
+  if (requests.stop && !stopping_) begin_stop();
+}
+
+void Loop::take_reads(Requests& requests) {
+  for (auto& [group, reader] : requests.reads) {
+    group->metrics.read_barriers.fetch_add(1, std::memory_order_relaxed);
+    if (group->halted || stopping_) {
+      reader.done(base::fail(ReadError::kStopped, "the group is closing or has halted here"));
+      continue;
+    }
+    if (group->reads.empty()) with_readers_.push_back(group);
+    group->reads.add(std::move(reader));
+  }
+}
+
+void Loop::begin_stop() {
   stopping_ = true;
   for (const auto& [id, group] : groups_) {
     for (Done& done : group->queue.close()) {
@@ -140,58 +191,20 @@ void Loop::finish_set(base::Elapsed now) {
   }
   parts_.metrics.sync_ns.record(nanoseconds(now - in_disk_->handed_over));
   for (const auto& [group, output] : in_disk_->outputs) {
-    group->engine->on_persisted(output);
+    release(*group, group->held.persisted(output));
     group->metrics.write_ns.record(nanoseconds(now - in_disk_->handed_over));
     with_output_.push_back(group);
   }
+  for (GroupLog* group : in_disk_->confs)
+    finish_conf(*group);
   handover_.set_done(in_disk_->commands, now);
   in_disk_.reset();
 }
 
-void Loop::keep_house(base::Elapsed now) {
-  watch_sync(now);
-  if (now - house_kept_ < parts_.settings.housekeeping_every) return;
-  house_kept_ = now;
-  GroupLog* oldest = nullptr;  // The group whose state holds most of the log back.
-  for (const auto& [id, group] : groups_) {
-    keep_group(*group, now);
-    if (oldest == nullptr || group->retention.bytes() > oldest->retention.bytes()) oldest = group;
-  }
-  if (oldest == nullptr || parts_.storage.usage().disk_bytes <= parts_.settings.log_bytes_max)
-    return;
-  std::vector<ApplyWork> work;
-  work.emplace_back(DurablePoll{.flush = true});
-  oldest->applier.push(std::move(work));
-}
-
-void Loop::keep_group(GroupLog& group, base::Elapsed now) {
-  if (group.applier.halted() && !group.halted) halt(group);
-  if (group.halted) return;
-  note_applied(group);
-  const Applier::Progress progress = group.applier.progress();
-  const Retention::Progress positions{progress.applied, progress.durable};
-  if (const auto upto = group.retention.truncation(positions, now)) truncate(group, *upto, now);
-  group.queue.refuse_users(group.retention.bytes() > kGroupLogBytesHard
-                               ? "the group's log is too large: its state has to be flushed"
-                               : std::string());
-  const bool flush = group.retention.wants_flush(positions, now);
-  if (progress.durable.index < progress.applied.index) {
-    std::vector<ApplyWork> work;
-    work.emplace_back(DurablePoll{.flush = flush});
-    group.applier.push(std::move(work));
-  }
-  publish(group);
-}
-
-void Loop::truncate(GroupLog& group, Position upto, base::Elapsed now) {
-  GroupWrite& write = write_of(group);
-  // The set may wait for a slow one and be truncated further meanwhile: it erases from where the disk begins.
-  if (!write.truncated) write.truncated_before = group.retention.truncated();
-  write.truncated = upto;
-  write.last = group.last;
-  group.retention.truncated(upto.index, now);
-  group.engine->on_truncated(upto);
-  parts_.metrics.truncations.fetch_add(1, std::memory_order_relaxed);
+void Loop::release(GroupLog& group, Held::Released released) {
+  if (released.upto == OutputNumber{0}) return;
+  group.engine->on_persisted(released.upto);
+  peers_.send(group, std::move(released.messages));
 }
 
 void Loop::watch_sync(base::Elapsed now) {
@@ -202,13 +215,6 @@ void Loop::watch_sync(base::Elapsed now) {
   if (age < kSyncHung) return;
   dead_.store(true);
   parts_.runner.fail_stop("the disk has not answered a sync for 30 s");
-}
-
-void Loop::note_applied(GroupLog& group) {
-  const Index applied = group.applier.applied();
-  if (applied <= group.applied) return;
-  group.applied = applied;
-  group.engine->on_applied(applied);
 }
 
 void Loop::close_batches(base::Elapsed now) {
@@ -265,124 +271,22 @@ void Loop::propose_run(GroupLog& group, std::vector<Batch>& run, base::Elapsed n
   run.clear();
 }
 
-void Loop::take_outputs(base::Elapsed now) {
-  std::vector<GroupLog*> later;
-  for (GroupLog* group : std::exchange(with_output_, {})) {
-    if (filling_.bytes >= kSetBytesMax) {
-      later.push_back(group);
-      continue;
-    }
-    if (group->applier.halted() && !group->halted) halt(*group);
-    while (!group->halted && group->engine->has_output())
-      take_output(*group, now);
-    note_applied(*group);
-    publish(*group);
-  }
-  std::ranges::copy(later, std::back_inserter(with_output_));
-  if (!to_wake_.empty()) parts_.runner.wake_appliers(to_wake_);
-  to_wake_.clear();
-}
-
-void Loop::take_output(GroupLog& group, base::Elapsed now) {
-  Output output = group.engine->take_output();
-  if (output.must_sync()) {
-    fill_set(group, output);
-    filling_notes_.outputs.emplace_back(&group, output.number);
-  }
-  std::vector<ApplyWork> work;
-  work.reserve(output.committed.size() + output.reads.size());
-  const EngineStatus status = group.engine->status();
-  for (Entry& entry : output.committed) {
-    Waiters::Settled settled = group.waiters.settle(entry.at);
-    const bool acquires = status.role == Role::kLeader && entry.at.index == status.term_start;
-    work.emplace_back(ApplyItem{std::move(entry), std::move(settled.applied),
-                                std::move(settled.superseded), now, acquires});
-  }
-  for (const ReadState& read : output.reads) {
-    const auto found = reads_.find(read.context.sequence);
-    if (found == reads_.end()) continue;
-    work.emplace_back(ReadBarrier{read.index, std::move(found->second.second)});
-    reads_.erase(found);
-  }
-  if (group.applier.push_quietly(std::move(work))) to_wake_.push_back(group.id);
-}
-
-GroupWrite& Loop::write_of(GroupLog& group) {
-  const auto found = std::ranges::find(filling_.groups, group.id, &GroupWrite::group);
-  if (found != filling_.groups.end()) return *found;
-  GroupWrite& write = filling_.groups.emplace_back();
-  write.group = group.id;
-  write.incarnation = group.incarnation;
-  write.created = std::exchange(group.created, std::nullopt);
-  write.last_before = group.last.index;
-  return write;
-}
-
-void Loop::fill_set(GroupLog& group, Output& output) {
-  GroupWrite& write = write_of(group);
-  if (output.state) write.state = output.state;
-  for (Entry& entry : output.entries) {
-    const bool follows =
-        write.entries.empty() || entry.at.index == write.entries.back().at.index + 1;
-    CAD_CHECK(follows, "an engine appends without gaps");
-    group.last = entry.at;
-    group.retention.appended(entry.at.index, entry.body.size());
-    filling_.bytes += entry.body.size();
-    write.entries.push_back(std::move(entry));
-  }
-  write.last = group.last;
-}
-
 void Loop::hand_over(base::Elapsed now) {
   if (filling_.empty() || in_disk_) return;
-  filling_.number = next_set_;
+  WriteSet set = filling_.take(next_set_);
   next_set_ = SetNumber{next_set_.value() + 1};
-  parts_.metrics.set_bytes.record(filling_.bytes);
-  parts_.metrics.set_groups.record(filling_.groups.size());
+  parts_.metrics.set_bytes.record(set.bytes);
+  parts_.metrics.set_groups.record(set.groups.size());
   parts_.metrics.set_commands.record(filling_notes_.commands);
   handover_.leaves(filling_notes_.commands);
   in_disk_ = std::exchange(filling_notes_, {});
   in_disk_->handed_over = now;
-  parts_.writer.hand_over(std::exchange(filling_, {}));
-}
-
-void Loop::publish(GroupLog& group) {
-  const EngineStatus engine = group.engine->status();
-  group.board.publish({.role = engine.role,
-                       .term = engine.term,
-                       .term_start = engine.term_start,
-                       .last = engine.last,
-                       .persisted = engine.persisted,
-                       .committed = engine.committed,
-                       .applied = {},
-                       .durable = {},
-                       .truncated = group.retention.truncated(),
-                       .log_bytes = group.retention.bytes(),
-                       .halted = {}});
-}
-
-void Loop::halt(GroupLog& group) {
-  group.halted = true;
-  for (EntryWaiters& waiters : group.waiters.take_all()) {
-    group.metrics.record(ProposeError::kOutcomeUnknown, waiters.done.size());
-    for (Done& done : waiters.done)
-      done(base::fail(ProposeError::kOutcomeUnknown, "the group has halted here"));
-  }
-  for (auto read = reads_.begin(); read != reads_.end();) {
-    if (read->second.first != &group) {
-      ++read;
-      continue;
-    }
-    read->second.second(base::fail(ReadError::kStopped, "the group has halted here"));
-    read = reads_.erase(read);
-  }
-  publish(group);
+  parts_.writer.hand_over(std::move(set));
 }
 
 void Loop::note_drained() {
   if (!stopping_ || drained()) return;
-  const bool busy = in_disk_ || !filling_.empty() || !with_output_.empty() || !reads_.empty();
-  if (busy) return;
+  if (in_disk_ || !filling_.empty() || !with_output_.empty() || !with_readers_.empty()) return;
   for (const auto& [id, group] : groups_) {
     if (!group->halted && !group->waiters.empty()) return;
   }
@@ -390,14 +294,15 @@ void Loop::note_drained() {
 }
 
 std::optional<base::Elapsed> Loop::next_call(base::Elapsed now) {
-  if (!with_output_.empty() && !in_disk_) return now;
-  const base::Elapsed house = house_kept_ + parts_.settings.housekeeping_every;
+  if (more_frames_ || (!with_output_.empty() && !in_disk_)) return now;
+  base::Elapsed timer = house_kept_ + parts_.settings.housekeeping_every;
+  if (!replicated_.empty()) timer = std::min(timer, peers_.next_tick());
   const bool waits = !in_disk_ && handover_.waits(parts_.intake.queued(), now);
   if (waits && !with_commands_.empty())
     parts_.metrics.handover_waits.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t wake_at = in_disk_ ? Intake::kNever : (waits ? handover_.expected() : 1);
   if (parts_.intake.arm(wake_at)) return now;
-  return waits ? std::min(handover_.until(), house) : house;
+  return waits ? std::min(handover_.until(), timer) : timer;
 }
 
 }  // namespace cadastre::log

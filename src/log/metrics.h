@@ -43,6 +43,15 @@ struct NodeMetrics {
   Counter late_syncs{0};      // Not back after kSyncLate.
   Counter handover_waits{0};  // Sets that waited for callers to come back.
   Counter truncations{0};
+
+  // Of replicated groups.
+  Counter frames_dropped{0};    // Full queue, or not from whom they said.
+  Counter frames_malformed{0};  // No message, or one that no peer may send.
+  Counter frames_unknown{0};    // Of a group that is not here.
+  Counter appends_refused{0};   // The applier is too far behind (L-9).
+  Counter votes_dropped{0};     // By the vote guard.
+  Counter read_rounds{0};
+  Counter stalls{0};  // Passes that came half an election timeout after the one before (L-62).
 };
 
 }  // namespace cadastre::log

@@ -1,7 +1,7 @@
 // Proposals and their answers: done, certainly not done, or unknown.
 //
-// A Done is called exactly once, on the group's applier thread if the command got into the log and on
-// some thread of the log else, with no lock held. It must not block; proposing from inside it is fine.
+// A Done is called exactly once, on the group's applier thread if the command was seen to be applied or
+// replaced and on some thread of the log else, with no lock held. It must not block; proposing from inside it is fine.
 
 #pragma once
 
@@ -47,7 +47,8 @@ enum class Class : std::uint8_t {
 };
 
 enum class ReadMode : std::uint8_t {
-  kLinearizable,  // Everything completed before the call is visible when it is answered.
+  kLinearizable,  // Everything completed before the call is visible when it is answered. Leader only.
+  kFollower,      // The same on any replica: the leader is asked for its index (L-84).
 };
 
 enum class ReadError : std::uint8_t {

@@ -26,6 +26,12 @@ void Retention::appended(Index index, std::uint64_t bytes) {
   if (first || since >= kMarkBytes || entries >= kMarkEntries) marks_.push_back({index, total_});
 }
 
+void Retention::cut(Index from) {
+  while (!marks_.empty() && marks_.back().index >= from)
+    marks_.pop_back();
+  total_ = marks_.empty() ? dropped_ : marks_.back().total;
+}
+
 std::uint64_t Retention::total_upto(Index index) const noexcept {
   const auto behind = std::ranges::upper_bound(marks_, index, {}, &Mark::index);
   return behind == marks_.begin() ? dropped_ : std::max(dropped_, std::prev(behind)->total);

@@ -27,6 +27,8 @@ class Retention {
   Retention(const RetentionSettings& settings, const Span& there) noexcept;
 
   void appended(Index index, std::uint64_t bytes);
+  // Entries from here on are replaced.
+  void cut(Index from);
 
   struct Progress {
     Position applied;

@@ -38,6 +38,11 @@ base::Result<void, HaltReason> Round::run(StateMachine& machine,
     const Entry& entry = *entries[i];
     CAD_CHECK(entry.at.index == next, "each index is executed once, in order");
     next = next + 1;
+    if (entry.type == EntryType::kConfChange) {  // Nothing for the state but its position.
+      commands_[i].clear();
+      views_.push_back({entry.at, {}});
+      continue;
+    }
     if (const auto read = read_body_into(entry.body.bytes(), commands_[i]); !read) {
       return base::fail(reason_of(read.error().code),
                         fmt::format("entry {}: {}", to_string(entry.at), read.error().detail));

@@ -17,8 +17,24 @@ struct RetentionSettings {
   std::chrono::nanoseconds unflushed_age_max = kUnflushedAgeMax;
 };
 
+// Of replicated groups (5.3). A wide-area profile scales the tick.
+struct RaftSettings {
+  std::chrono::nanoseconds tick = kTick;
+  std::uint32_t heartbeat_ticks = kHeartbeatTicks;
+  std::uint32_t election_ticks = kElectionTicks;
+
+  [[nodiscard]] std::chrono::nanoseconds election_timeout() const noexcept {
+    return tick * election_ticks;
+  }
+  // For so long after hearing a leader a voter helps nobody else (L-60).
+  [[nodiscard]] std::chrono::nanoseconds promise() const noexcept {
+    return tick * (election_ticks - 1);
+  }
+};
+
 struct Settings {
   RetentionSettings retention;
+  RaftSettings raft;
   std::uint64_t log_bytes_max = kLogBytesMax;
   std::chrono::nanoseconds housekeeping_every = kHousekeepingEvery;
 };

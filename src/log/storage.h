@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "log/conf_state.h"
 #include "log/engine.h"
 #include "log/entry.h"
 #include "log/types.h"
@@ -44,6 +45,7 @@ struct GroupImage {
   Position last;
   std::vector<TermRun> terms;     // Of (truncated, last].
   std::uint64_t entry_bytes = 0;  // Of all of them.
+  std::vector<ConfRecord> confs;  // By index; of a replicated group.
 };
 
 // Part of a set: one group's changes, in the order in which they are written (L-42).
@@ -53,6 +55,8 @@ struct GroupWrite {
   std::optional<EngineKind> created;  // The group's record: with its first write only.
   std::optional<Position> truncated;  // Entries up to here are deleted.
   Index truncated_before;             // Where the log began until now.
+  std::vector<ConfRecord> confs;      // Each beside those that are there.
+  std::vector<Index> confs_dropped;   // They are older than what truncation needs.
   std::vector<Entry> entries;         // They replace what the log has from the first on.
   Index last_before;  // The log's last index until now, to delete what is overwritten.
   std::optional<HardState> state;

@@ -24,6 +24,7 @@ using OutputNumber = base::Strong<struct OutputNumberTag>;  // 1, 2, 3, ...
 using SetNumber = base::Strong<struct SetNumberTag>;        // 1, 2, 3, ...
 
 inline constexpr Term kAnyTerm{0};
+inline constexpr NodeId kNoNode{0};
 
 [[nodiscard]] constexpr Index operator+(Index index, std::uint64_t count) noexcept {
   return Index{index.value() + count};
@@ -47,9 +48,13 @@ struct Position {
   return to_string(at.term) + "/" + to_string(at.index);
 }
 
+// Where every founder of a replicated group begins: truncated, committed and applied (L-85).
+inline constexpr Position kFounding{Term{1}, Index{1}};
+
 // Reaches the disk.
 enum class EntryType : std::uint8_t {
   kNormal = 0,  // A body of commands, or an empty body: the engine's own entry that opens a term.
+  kConfChange = 2,  // A change of membership, in the engine's own encoding.
 };
 
 }  // namespace cadastre::log

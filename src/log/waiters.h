@@ -49,6 +49,21 @@ class Waiters {
     return settled;
   }
 
+  // Whoever waits for an entry of this term or an earlier one: its leader is gone, and the wait was long
+  // enough.
+  [[nodiscard]] std::vector<EntryWaiters> take_upto(Term term) {
+    std::vector<EntryWaiters> taken;
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      if (at->first.second > term) {
+        ++at;
+        continue;
+      }
+      taken.push_back(std::move(at->second));
+      at = waiting_.erase(at);
+    }
+    return taken;
+  }
+
   // Everyone, for an end of the group.
   [[nodiscard]] std::vector<EntryWaiters> take_all() {
     std::vector<EntryWaiters> all;

@@ -1,7 +1,8 @@
 // The engine suite: what a group promises whatever decides for it and wherever its log lies, written
 // once and driven through Host and Group, step by step, on one thread.
 //
-// An engine or a storage joins with an Environment. Node is one process after another on one disk.
+// An engine or a storage joins with an Environment. Node is one process after another on one disk; where a
+// group has more voters than the node, they are its Neighbours, and the node leads.
 
 #pragma once
 
@@ -28,8 +29,12 @@
 #include "log/settings.h"
 #include "log/steps_testing.h"
 #include "log/storage.h"
+#include "log/storage/records.h"
+#include "log/transport.h"
 
 namespace cadastre::log::conformance {
+
+inline constexpr NodeIdentity kIdentity{ClusterId{1}, NodeId{2}};
 
 // What a crash leaves of bytes that were written and not synced.
 enum class Unsynced : std::uint8_t {
@@ -58,12 +63,39 @@ class EngineDisk {
   [[nodiscard]] virtual std::vector<Unsynced> fates() const = 0;
 };
 
+// The other voters of the node's groups and the network between all of them, driven by hand.
+class Neighbours {
+ public:
+  Neighbours() = default;
+  Neighbours(const Neighbours&) = delete;
+  Neighbours& operator=(const Neighbours&) = delete;
+  virtual ~Neighbours() = default;
+
+  [[nodiscard]] virtual Transport& transport() = 0;  // The node's.
+  // The node's process is up with these groups; nothing: it is gone.
+  virtual void meet(Host* node, const std::vector<GroupId>& groups) = 0;
+  // One frame, or one step of a neighbour. False: nothing is under way.
+  virtual bool step() = 0;
+  // Time has passed: their log threads look at the clock. Whoever leads in the node's place hands over.
+  virtual void look_at_clock() = 0;
+};
+
+// When a new process knows what was committed before it.
+enum class Committed : std::uint8_t {
+  kKnownAtOpen,
+  kKnownByElection
+};
+
 // An engine on a storage.
 struct Environment {
   std::string name;
   std::function<std::unique_ptr<EngineDisk>()> make_disk;
   // Opens a group with the engine.
   std::function<base::Result<Group*, OpenError>(Host&, const GroupOptions&)> open_group;
+  // A group's first set, with one entry that is committed.
+  std::function<GroupWrite(GroupId, Body)> first_write = nullptr;
+  std::function<std::unique_ptr<Neighbours>(base::ManualClock&)> make_neighbours = nullptr;
+  Committed committed = Committed::kKnownAtOpen;
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
   friend void PrintTo(const Environment& environment, std::ostream* out) {
@@ -118,13 +150,19 @@ inline constexpr Schedule kLogLast{Part::kAppend, Part::kApplier, Part::kSync, P
 class Node {
  public:
   explicit Node(const Environment& environment)
-      : environment_(environment), disk_(environment.make_disk()) {}
+      : environment_(environment), disk_(environment.make_disk()) {
+    if (environment.make_neighbours) neighbours_ = environment.make_neighbours(clock);
+  }
 
   // Starts a process with these groups.
   [[nodiscard]] base::Result<void, OpenError> try_start(std::vector<GroupId> groups) {
     runner_ = std::make_unique<StepRunner>();
     storage_ = CAD_TRY(disk_->open());
-    host_ = CAD_TRY(Host::open({*storage_, *runner_, clock, settings}));
+    const HostReplication replication{
+        .self = kIdentity.node,
+        .run = ++runs_,
+        .transport = neighbours_ ? &neighbours_->transport() : nullptr};
+    host_ = CAD_TRY(Host::open({*storage_, *runner_, clock, settings, replication}));
     for (const GroupId id : groups) {
       Opened& opened = opened_[id];
       opened.machine = std::make_unique<LedgerMachine>(ledgers[id]);
@@ -132,10 +170,16 @@ class Node {
       opened.face = CAD_TRY(environment_.open_group(
           *host_, {.group = id, .machine = *opened.machine, .listener = opened.listener.get()}));
     }
+    if (neighbours_) lead(groups);
     return {};
+  }
+  // What was completed before this process is executed again, if it was not at once.
+  void catch_up() {
+    if (environment_.committed == Committed::kKnownByElection) rest();
   }
   // The process dies here.
   void crash(Unsynced unsynced = Unsynced::kDropped) {
+    if (neighbours_) neighbours_->meet(nullptr, {});
     host_.reset();
     writing_.reset();
     failing_after_.reset();
@@ -179,7 +223,8 @@ class Node {
 
   // One step of the first part that has work. False: none has.
   bool step() {
-    return std::ranges::any_of(schedule, [this](Part part) { return step(part); });
+    return std::ranges::any_of(schedule, [this](Part part) { return step(part); }) ||
+           (neighbours_ && neighbours_->step());
   }
   bool step(Part part) {
     switch (part) {
@@ -203,7 +248,7 @@ class Node {
   }
   // As rest(), without appliers.
   void rest_unapplied() {
-    while (runner_->step_log(*host_) || writing_ || runner_->step_writer(*host_)) {}
+    while (step_unapplied()) {}
   }
   void keep_house() {
     clock.advance(kTruncateEvery);
@@ -222,6 +267,26 @@ class Node {
     std::unique_ptr<LeadershipNotes> listener;
     Group* face = nullptr;
   };
+
+  bool step_unapplied() {
+    return runner_->step_log(*host_) || writing_ || runner_->step_writer(*host_) ||
+           (neighbours_ && neighbours_->step());
+  }
+  // Time passes until the node leads its groups; what it executes waits.
+  void lead(const std::vector<GroupId>& groups) {
+    neighbours_->meet(host_.get(), groups);
+    const auto leads = [&] {
+      return std::ranges::all_of(
+          groups, [this](GroupId id) { return group(id).status().leader == kIdentity.node; });
+    };
+    for (int ticks = 0; !leads(); ++ticks) {
+      CAD_CHECK(ticks < 1'000, "somebody is elected");
+      clock.advance(settings.raft.tick);
+      (void)host_->run_log();
+      neighbours_->look_at_clock();
+      while (!leads() && step_unapplied()) {}
+    }
+  }
 
   // The two halves of a write.
   bool append() {
@@ -243,6 +308,8 @@ class Node {
 
   const Environment& environment_;
   const std::unique_ptr<EngineDisk> disk_;
+  std::unique_ptr<Neighbours> neighbours_;
+  std::uint64_t runs_ = 0;
   std::unique_ptr<StepRunner> runner_;
   std::unique_ptr<LogStorage> storage_;
   std::map<GroupId, Opened> opened_;

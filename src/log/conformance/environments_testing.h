@@ -66,11 +66,24 @@ class RocksEngineDisk final : public EngineDisk {
   return host.open_group(options);
 }
 
+[[nodiscard]] inline GroupWrite first_local_write(GroupId group, Body body) {
+  GroupWrite write;
+  write.group = group;
+  write.incarnation = Incarnation{1};
+  write.created = EngineKind::kLocal;
+  write.last = {Term{1}, Index{1}};
+  write.entries.push_back({write.last, EntryType::kNormal, std::move(body)});
+  write.state = HardState{.term = Term{1}, .vote = {}, .commit = {}};
+  return write;
+}
+
 [[nodiscard]] inline Environment local_on_memory() {
-  return {"local_on_memory", [] { return std::make_unique<MemoryEngineDisk>(); }, open_local};
+  return {"local_on_memory", [] { return std::make_unique<MemoryEngineDisk>(); }, open_local,
+          first_local_write};
 }
 [[nodiscard]] inline Environment local_on_rocks() {
-  return {"local_on_rocks", [] { return std::make_unique<RocksEngineDisk>(); }, open_local};
+  return {"local_on_rocks", [] { return std::make_unique<RocksEngineDisk>(); }, open_local,
+          first_local_write};
 }
 
 }  // namespace cadastre::log::conformance

@@ -43,6 +43,45 @@ TEST_P(StorageSuite, EveryRecordIsThereAfterEverySet) {  // 4.1, L-42
   reopen();
 }
 
+TEST_P(StorageSuite, ConfigurationsAreThereUntilTheyAreDropped) {  // 4.1, L-72
+  const auto put = [&](std::uint64_t number, const std::vector<ConfRecord>& confs,
+                       const std::vector<Index>& dropped) {
+    GroupWrite write;
+    write.group = kOne;
+    write.incarnation = Incarnation{1};
+    if (number == 1) {
+      write.created = EngineKind::kRaft;
+      write.truncated = kFounding;
+    }
+    write.confs = confs;
+    write.confs_dropped = dropped;
+    write.last_before = Index{number};
+    write.last = {Term{1}, Index{number + 1}};
+    write.entries.push_back({write.last, EntryType::kConfChange, Body::copy_of(Bytes(4))});
+    write.state = HardState{.term = Term{1}, .vote = {}, .commit = write.last.index};
+    const auto written =
+        storage().write({.number = SetNumber{number}, .groups = {write}, .bytes = 0});
+    ASSERT_TRUE(written) << written.error().detail;
+  };
+  const auto recovered = [&] {
+    close();
+    return reopen_unchecked();
+  };
+  const ConfRecord one{Index{1}, {.voters = {NodeId{1}}}};
+  const ConfRecord three{Index{3},
+                         {.voters = {NodeId{1}, NodeId{2}}, .learners = {NodeId{3}}},
+                         base::to_owned(base::as_bytes("where node 3 is"))};
+  put(1, {one}, {});
+  EXPECT_EQ(recovered().groups.front().confs, std::vector{one});
+  put(2, {three}, {});
+  EXPECT_EQ(recovered().groups.front().confs, (std::vector{one, three}));
+  put(3, {}, {one.index});
+  EXPECT_EQ(recovered().groups.front().confs, std::vector{three});
+  const auto read = storage().read(kOne, Incarnation{1}, Index{2}, Index{4}, 1 << 20);
+  ASSERT_TRUE(read) << read.error().detail;
+  EXPECT_EQ(read->front().type, EntryType::kConfChange);
+}
+
 TEST_P(StorageSuite, SetsGoOnAfterAReopening) {
   for (int run = 0; run < 3; ++run) {
     for (int set = 0; set < 3; ++set)

@@ -31,7 +31,7 @@ base::Result<Position, ProposeError> LocalEngine::propose(Term term_or_any,
   return first;
 }
 
-void LocalEngine::read_index(ReadContext context) {
+void LocalEngine::read_index(const ReadContext& context) {
   reads_.push_back({context, persisted_});
 }
 
@@ -46,6 +46,7 @@ Output LocalEngine::take_output() {
   output.committed = std::exchange(committed_, {});
   output.reads = std::exchange(reads_, {});
   if (!appended_.empty()) {
+    output.must_sync = true;
     output.state = HardState{.term = term_, .vote = {}, .commit = {}};
     output.entries = appended_;
     in_flight_.push_back({output.number, std::exchange(appended_, {})});
@@ -78,6 +79,7 @@ void LocalEngine::on_truncated(Position upto) {
 EngineStatus LocalEngine::status() const {
   return {.role = Role::kLeader,
           .term = term_,
+          .leader = {},
           .term_start = term_start_,
           .last = last_,
           .persisted = persisted_,

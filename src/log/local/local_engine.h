@@ -22,7 +22,7 @@ class LocalEngine final : public Engine {
 
   [[nodiscard]] base::Result<Position, ProposeError> propose(Term term_or_any,
                                                              std::span<const Body> bodies) override;
-  void read_index(ReadContext context) override;
+  void read_index(const ReadContext& context) override;
   void tick() override {}
 
   [[nodiscard]] bool has_output() const override;
@@ -32,6 +32,7 @@ class LocalEngine final : public Engine {
   void on_truncated(Position upto) override;
 
   [[nodiscard]] EngineStatus status() const override;
+  [[nodiscard]] Replica* replica() noexcept override { return nullptr; }
 
  private:
   struct InFlight {

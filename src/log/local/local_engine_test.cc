@@ -39,7 +39,7 @@ TEST(LocalEngine, OpensWithAnEmptyEntryInTheNextTerm) {  // L-22
   EXPECT_TRUE(output.entries[0].body.empty());
   ASSERT_TRUE(output.state);
   EXPECT_EQ(*output.state, (HardState{.term = Term{5}, .vote = {}, .commit = {}}));
-  EXPECT_TRUE(output.must_sync());
+  EXPECT_TRUE(output.must_sync);
   EXPECT_TRUE(output.committed.empty());
   EXPECT_EQ(engine.status().term, Term{5});
   EXPECT_EQ(engine.status().term_start, Index{10});
@@ -69,7 +69,7 @@ TEST(LocalEngine, CommitsUpToTheOutputThatIsPersisted) {  // L-23
   engine.on_persisted(second.number);
   EXPECT_EQ(engine.status().committed, Index{3});
   const Output last = engine.take_output();
-  EXPECT_FALSE(last.must_sync());
+  EXPECT_FALSE(last.must_sync);
   EXPECT_EQ(indexes(last.committed), (Indexes{Index{2}, Index{3}}));
   EXPECT_EQ(base::as_text(last.committed[0].body.bytes()), "a");
 }
@@ -110,7 +110,7 @@ TEST(LocalEngine, AReadWaitsForWhatIsCommittedWhenItCame) {  // L-83
   engine.on_persisted(engine.take_output().number);
   (void)engine.take_output();
   ASSERT_TRUE(engine.propose(kAnyTerm, std::array{body("a")}));
-  engine.read_index({11});
+  engine.read_index({.sequence = 11});
   const Output output = engine.take_output();
   ASSERT_EQ(output.reads.size(), 1U);
   EXPECT_EQ(output.reads[0].context.sequence, 11U);

@@ -31,6 +31,7 @@ class ImageBuilder {
     switch (key.kind) {
       case RecordKind::kState: return add_state(value);
       case RecordKind::kTruncated: return add_truncated(value);
+      case RecordKind::kConf: return add_conf(key.index, value);
       case RecordKind::kGroup: return add_group(value);
       case RecordKind::kEntry: return add_entry(key.index, value);
     }
@@ -50,6 +51,10 @@ class ImageBuilder {
       return damaged(name + ": its term is below its last entry's");
     if (state_->state.commit > last.index)
       return damaged(name + ": it has committed what is not there");
+    if ((image_.engine == EngineKind::kRaft) == image_.confs.empty())
+      return damaged(name + ": a replicated group has a configuration, a local one has none");
+    if (!image_.confs.empty() && image_.confs.back().index > state_->state.commit)
+      return damaged(name + ": its configuration is not committed");
     image_.state = state_->state;
     image_.last = last;
     return std::move(image_);
@@ -65,6 +70,15 @@ class ImageBuilder {
     const auto at = decode_truncated(value);
     if (!at) return damaged(name_of(group_) + ": its truncation record does not read");
     image_.truncated = *at;
+    return {};
+  }
+  base::Result<void, OpenError> add_conf(Index index, ByteView value) {
+    auto record = decode_conf(index, value);
+    if (!record) {
+      return damaged(fmt::format("{}: its configuration of entry {} does not read", name_of(group_),
+                                 index.value()));
+    }
+    image_.confs.push_back(std::move(*record));
     return {};
   }
   base::Result<void, OpenError> add_group(ByteView value) {

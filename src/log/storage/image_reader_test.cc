@@ -23,13 +23,20 @@ void put_entry(RecordMap& records, GroupKey group, Position at, std::string_view
   put_sealed(records, entry_key(group, at.index), value);
 }
 
-// Group 1: truncated at 1/2, entries 1/3, 1/4, 2/5, commit 4. Group 2: made, and one entry.
+void put_conf(RecordMap& records, const ConfRecord& record) {
+  put_sealed(records, conf_key(kOne, record.index), encode_conf(record));
+}
+
+// Group 1: truncated at 1/2, entries 1/3, 1/4, 2/5, commit 4, configurations of 1 and 4. Group 2: made, and
+// one entry.
 RecordMap whole() {
   RecordMap records;
   put_sealed(records, node_key(), encode_node({.identity = kIdentity}));
   put_sealed(records, group_key(kOne, RecordKind::kGroup), encode_group(EngineKind::kRaft));
   put_sealed(records, group_key(kOne, RecordKind::kTruncated),
              encode_truncated({Term{1}, Index{2}}));
+  put_conf(records, {Index{1}, {.voters = {NodeId{8}}}});
+  put_conf(records, {Index{4}, {.voters = {NodeId{8}, NodeId{9}}}});
   put_entry(records, kOne, {Term{1}, Index{3}}, "abc");
   put_entry(records, kOne, {Term{1}, Index{4}}, "");
   put_entry(records, kOne, {Term{2}, Index{5}}, "de");
@@ -65,6 +72,11 @@ TEST(ImageReader, ReadsEveryGroupWithItsTerms) {
   EXPECT_EQ(one.last, (Position{Term{2}, Index{5}}));
   EXPECT_EQ(one.terms, (std::vector<TermRun>{{Index{3}, Term{1}}, {Index{5}, Term{2}}}));
   EXPECT_EQ(one.entry_bytes, 5U);
+  ASSERT_EQ(one.confs.size(), 2U);
+  EXPECT_EQ(one.confs.front().index, Index{1});
+  EXPECT_EQ(one.confs.back(), (ConfRecord{Index{4}, {.voters = {NodeId{8}, NodeId{9}}}}));
+  EXPECT_EQ(conf_at(one.confs, Index{3})->index, Index{1});  // L-72
+  EXPECT_EQ(conf_at(one.confs, Index{0}), nullptr);
   const GroupImage& two = recovered->groups[1];
   EXPECT_EQ(two.engine, EngineKind::kLocal);
   EXPECT_EQ(two.truncated, Position{});
@@ -150,6 +162,23 @@ std::vector<Broken> broken_rules() {  // L-48, L-52
          put_state(records, {.term = Term{3}, .vote = {}, .commit = Index{6}}, last);
        },
        "committed what is not there"},
+      {"a replicated group without a configuration",
+       [](RecordMap& records) {
+         for (const std::uint64_t index : {1U, 4U})
+           records.erase(base::to_owned(conf_key(kOne, Index{index}).view()));
+       },
+       "a replicated group has a configuration"},
+      {"a configuration of a local group",
+       [](RecordMap& records) {
+         put_sealed(records, conf_key(kTwo, Index{1}), encode_conf({Index{1}, {}}));
+       },
+       "a replicated group has a configuration"},
+      {"a configuration that is not committed",
+       [](RecordMap& records) { put_conf(records, {Index{5}, {.voters = {NodeId{8}}}}); },
+       "its configuration is not committed"},
+      {"a configuration that is too short",
+       [](RecordMap& records) { put_sealed(records, conf_key(kOne, Index{4}), Bytes(7)); },
+       "its configuration of entry 4 does not read"},
       {"a group in two incarnations",
        [](RecordMap& records) {
          const GroupKey later{GroupId{1}, Incarnation{2}};

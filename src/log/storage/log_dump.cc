@@ -81,6 +81,7 @@ class Dumper {
         group_->truncated = decode_truncated(*content).value_or(Position{});
         last_ = group_->truncated.index;
         break;
+      case RecordKind::kConf: break;  // What the entries say is enough.
       case RecordKind::kGroup: group_->engine = decode_group(*content); break;
       case RecordKind::kEntry: take_entry(parsed->index, *content); break;
     }
@@ -96,6 +97,8 @@ class Dumper {
     last_ = index;
     const auto entry = decode_entry(content);
     if (!entry) return sink_.on_damage(where, fmt::format("entry {} does not read", index.value()));
+    if (entry->type == EntryType::kConfChange)
+      return sink_.on_entry({group_->group, {entry->term, index}, entry->body, 0, {}});
     const auto commands = read_body(entry->body);
     sink_.on_entry({group_->group,
                     {entry->term, index},

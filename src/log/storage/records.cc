@@ -1,7 +1,9 @@
 #include "log/storage/records.h"
 
+#include "base/check.h"
 #include "base/crc32c.h"
 #include "base/endian.h"
+#include "log/limits.h"
 
 namespace cadastre::log {
 namespace {
@@ -12,6 +14,7 @@ constexpr std::byte kSetPrefix{0x02};
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kNodeBytes = 32;
 constexpr std::size_t kGroupBytes = 4;
+constexpr std::size_t kConfHeadBytes = 4 * sizeof(std::uint16_t);
 
 RecordKey short_key(std::byte prefix) noexcept {
   RecordKey key;
@@ -37,10 +40,32 @@ std::optional<RecordKind> kind_of(std::byte value) noexcept {
   switch (kind) {
     case RecordKind::kState:
     case RecordKind::kTruncated:
+    case RecordKind::kConf:
     case RecordKind::kGroup:
     case RecordKind::kEntry: return kind;
   }
   return std::nullopt;
+}
+
+bool has_index(RecordKind kind) noexcept {
+  return kind == RecordKind::kEntry || kind == RecordKind::kConf;
+}
+
+RecordKey indexed_key(GroupKey group, RecordKind kind, Index index) noexcept {
+  RecordKey key = group_key(group, kind);
+  base::store_be(key.bytes.data() + kGroupKeyBytes, index.value());
+  key.size = kEntryKeyBytes;
+  return key;
+}
+
+// Ascending, no id twice, none of them 0.
+bool is_id_list(const std::vector<NodeId>& ids) noexcept {
+  NodeId before = kNoNode;
+  for (const NodeId id : ids) {
+    if (id <= before) return false;
+    before = id;
+  }
+  return true;
 }
 
 }  // namespace
@@ -69,22 +94,22 @@ RecordKey group_key(GroupKey group, RecordKind kind) noexcept {
 }
 
 RecordKey entry_key(GroupKey group, Index index) noexcept {
-  RecordKey key = group_key(group, RecordKind::kEntry);
-  base::store_be(key.bytes.data() + kGroupKeyBytes, index.value());
-  key.size = kEntryKeyBytes;
-  return key;
+  return indexed_key(group, RecordKind::kEntry, index);
+}
+RecordKey conf_key(GroupKey group, Index index) noexcept {
+  return indexed_key(group, RecordKind::kConf, index);
 }
 
 std::optional<ParsedKey> parse_group_key(ByteView key) noexcept {
   if (key.size() != kGroupKeyBytes && key.size() != kEntryKeyBytes) return std::nullopt;
   if (key[0] != kGroupPrefix) return std::nullopt;
   const auto kind = kind_of(key[13]);
-  if (!kind || (*kind == RecordKind::kEntry) != (key.size() == kEntryKeyBytes)) return std::nullopt;
+  if (!kind || has_index(*kind) != (key.size() == kEntryKeyBytes)) return std::nullopt;
   ParsedKey parsed{.group = {GroupId{base::load_be<std::uint64_t>(key.data() + 1)},
                              Incarnation{base::load_be<std::uint32_t>(key.data() + 9)}},
                    .kind = *kind,
                    .index = {}};
-  if (*kind == RecordKind::kEntry)
+  if (has_index(*kind))
     parsed.index = Index{base::load_be<std::uint64_t>(key.data() + kGroupKeyBytes)};
   return parsed;
 }
@@ -106,6 +131,48 @@ Bytes encode_state(const StateRecord& record) {
 
 Bytes encode_truncated(Position at) {
   return words(at.index.value(), at.term.value());
+}
+
+Bytes encode_conf(const ConfRecord& record) {
+  const std::array lists{&record.conf.voters, &record.conf.learners, &record.conf.voters_outgoing,
+                         &record.conf.learners_next};
+  std::size_t ids = 0;
+  for (const auto* list : lists) {
+    CAD_CHECK(list->size() <= kMembersMax, "a configuration is checked before it is proposed");
+    ids += list->size();
+  }
+  Bytes out(kConfHeadBytes + ids * kWordBytes);
+  std::byte* count = out.data();
+  std::byte* id = out.data() + kConfHeadBytes;
+  for (const auto* list : lists) {
+    base::store_le(count, static_cast<std::uint16_t>(list->size()));
+    count += sizeof(std::uint16_t);
+    for (const NodeId node : *list) {
+      base::store_le(id, node.value());
+      id += kWordBytes;
+    }
+  }
+  out.insert(out.end(), record.context.begin(), record.context.end());
+  return out;
+}
+
+std::optional<ConfRecord> decode_conf(Index index, ByteView value) {
+  if (value.size() < kConfHeadBytes) return std::nullopt;
+  ConfRecord record{.index = index, .conf = {}};
+  const std::array lists{&record.conf.voters, &record.conf.learners, &record.conf.voters_outgoing,
+                         &record.conf.learners_next};
+  ByteView rest = value.subspan(kConfHeadBytes);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    const std::size_t count = base::load_le<std::uint16_t>(value.data() + 2 * i);
+    if (count > kMembersMax || rest.size() < count * kWordBytes) return std::nullopt;
+    for (std::size_t id = 0; id < count; ++id)
+      lists[i]->push_back(NodeId{word(rest, id)});
+    if (!is_id_list(*lists[i])) return std::nullopt;
+    rest = rest.subspan(count * kWordBytes);
+  }
+  if (rest.size() > kConfContextBytesMax) return std::nullopt;
+  record.context = base::to_owned(rest);
+  return record;
 }
 
 Bytes encode_group(EngineKind engine) {
@@ -184,10 +251,12 @@ std::optional<SetNumber> decode_set(ByteView value) noexcept {
 
 std::optional<EntryHead> decode_entry(ByteView value) noexcept {
   if (value.size() < kEntryHeadBytes) return std::nullopt;
-  for (const std::byte zero : value.first(4)) {  // The type is kNormal, the rest is reserved.
+  const auto type = static_cast<EntryType>(value[0]);
+  if (type != EntryType::kNormal && type != EntryType::kConfChange) return std::nullopt;
+  for (const std::byte zero : value.subspan(1, 3)) {
     if (zero != std::byte{0}) return std::nullopt;
   }
-  return EntryHead{.type = EntryType::kNormal,
+  return EntryHead{.type = type,
                    .term = Term{base::load_le<std::uint64_t>(value.data() + 4)},
                    .body = value.subspan(kEntryHeadBytes)};
 }

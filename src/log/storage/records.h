@@ -8,11 +8,13 @@
 //                      created (ms); written once, compared at every open
 //   01 g8 n4 01        state: u64 term, u64 vote, u64 commit, u64 last index, u64 last term
 //   01 g8 n4 02        truncated: u64 index, u64 term
+//   01 g8 n4 03 i8     configuration since entry i: four times u16 count, then the ids (u64) of voters,
+//                      learners, outgoing voters and next learners, each ascending; then the context
 //   01 g8 n4 05        group record: u8 engine, u8 flags zero, u16 zero
 //   01 g8 n4 10 i8     entry i: u8 type, u8 flags zero, u16 zero, u64 term, body
 //   02                 u64 number of the write set, one more in each set
 //
-// Kinds 03 (configurations) and 04 (a pending install) are kept for replicated groups.
+// Kind 04 is kept for a pending install.
 //
 // Pure. A reader rejects every length and every bit it does not expect.
 
@@ -24,6 +26,7 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "log/conf_state.h"
 #include "log/storage.h"
 #include "log/types.h"
 
@@ -38,6 +41,7 @@ inline constexpr std::uint16_t kLogFormat = 1;
 enum class RecordKind : std::uint8_t {  // Reaches the disk.
   kState = 0x01,
   kTruncated = 0x02,
+  kConf = 0x03,
   kGroup = 0x05,
   kEntry = 0x10,
 };
@@ -63,12 +67,13 @@ struct GroupKey {
 [[nodiscard]] RecordKey groups_end() noexcept;
 [[nodiscard]] RecordKey group_key(GroupKey group, RecordKind kind) noexcept;
 [[nodiscard]] RecordKey entry_key(GroupKey group, Index index) noexcept;
+[[nodiscard]] RecordKey conf_key(GroupKey group, Index index) noexcept;
 
 // What a key of a group says, or nothing if it is no such key.
 struct ParsedKey {
   GroupKey group;
   RecordKind kind;
-  Index index;  // Of an entry.
+  Index index;  // Of an entry or a configuration.
 };
 [[nodiscard]] std::optional<ParsedKey> parse_group_key(ByteView key) noexcept;
 
@@ -93,6 +98,7 @@ struct StateRecord {
 [[nodiscard]] Bytes encode_node(const NodeRecord& record);
 [[nodiscard]] Bytes encode_state(const StateRecord& record);
 [[nodiscard]] Bytes encode_truncated(Position at);
+[[nodiscard]] Bytes encode_conf(const ConfRecord& record);
 [[nodiscard]] Bytes encode_group(EngineKind engine);
 [[nodiscard]] Bytes encode_set(SetNumber number);
 [[nodiscard]] std::array<std::byte, kEntryHeadBytes> encode_entry_head(const Entry& entry) noexcept;
@@ -108,6 +114,7 @@ struct StateRecord {
 [[nodiscard]] std::optional<NodeRecord> decode_node(ByteView value) noexcept;
 [[nodiscard]] std::optional<StateRecord> decode_state(ByteView value) noexcept;
 [[nodiscard]] std::optional<Position> decode_truncated(ByteView value) noexcept;
+[[nodiscard]] std::optional<ConfRecord> decode_conf(Index index, ByteView value);
 [[nodiscard]] std::optional<EngineKind> decode_group(ByteView value) noexcept;
 [[nodiscard]] std::optional<SetNumber> decode_set(ByteView value) noexcept;
 struct EntryHead {

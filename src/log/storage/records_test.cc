@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "log/limits.h"
+
 namespace cadastre::log {
 namespace {
 
@@ -14,6 +16,14 @@ constexpr StateRecord kState{.state = {.term = Term{5}, .vote = NodeId{6}, .comm
                              .last = {Term{4}, Index{8}}};
 constexpr NodeRecord kNode{
     .incarnation = 3, .identity = {ClusterId{0x11}, NodeId{0x22}}, .created_ms = 0x33};
+
+const ConfRecord kConf{
+    .index = Index{0x1122334455667788},
+    .conf = {.voters = {NodeId{1}, NodeId{2}}, .learners = {NodeId{3}}},
+    .context = base::to_owned(base::as_bytes("huy")),
+};
+
+constexpr std::size_t kConfLists = 8 + 3 * 8;  // Its context may have any length.
 
 Entry entry() {
   return {{Term{4}, Index{0x1122334455667788}},
@@ -49,6 +59,9 @@ std::vector<Golden> goldens() {
       {"truncated", group_key(kGroup, RecordKind::kTruncated),
        encode_truncated({Term{3}, Index{9}}), "0101020304050607080a0b0c0d02",
        "09000000000000000300000000000000", "9feba24b"},
+      {"configuration", conf_key(kGroup, Index{0x1122334455667788}), encode_conf(kConf),
+       "0101020304050607080a0b0c0d031122334455667788",
+       "0200010000000000010000000000000002000000000000000300000000000000687579", "f4eaa6d0"},
       {"group", group_key(kGroup, RecordKind::kGroup), encode_group(EngineKind::kLocal),
        "0101020304050607080a0b0c0d05", "01000000", "ae60b962"},
       {"entry", entry_key(kGroup, entry().at.index), entry_value(),
@@ -134,6 +147,7 @@ bool reads(std::string_view name, ByteView value) {
   if (name == "node") return decode_node(value).has_value();
   if (name == "state") return decode_state(value).has_value();
   if (name == "truncated") return decode_truncated(value).has_value();
+  if (name == "configuration") return decode_conf(kConf.index, value).has_value();
   if (name == "group") return decode_group(value).has_value();
   if (name == "set") return decode_set(value).has_value();
   return decode_entry(value).has_value();
@@ -152,6 +166,7 @@ TEST(Records, AValueOfAnotherLengthDoesNotRead) {
   for (const Golden& golden : goldens()) {
     for (std::size_t size = 0; size < golden.value.size(); ++size) {
       if (std::string_view(golden.name) == "entry" && size >= kEntryHeadBytes) break;
+      if (std::string_view(golden.name) == "configuration" && size >= kConfLists) break;
       EXPECT_FALSE(reads(golden.name, ByteView{golden.value}.first(size))) << golden.name << size;
     }
     EXPECT_TRUE(reads(golden.name, golden.value)) << golden.name;
@@ -233,11 +248,49 @@ TEST(Records, KeysThatNobodyWritesDoNotRead) {
   for (int kind = 0; kind < 256; ++kind) {
     Bytes key = base::to_owned(group_key(kGroup, RecordKind::kState).view());
     key[13] = static_cast<std::byte>(kind);
-    EXPECT_EQ(parse_group_key(key).has_value(), kind == 1 || kind == 2 || kind == 5) << kind;
+    EXPECT_EQ(parse_group_key(key).has_value(), kind == 1 || kind == 2 || kind == 5)
+        << kind;  // 3 has an index.
   }
   Bytes foreign = entry;
   foreign[0] = std::byte{2};
   EXPECT_FALSE(parse_group_key(foreign));
+}
+
+TEST(Records, AConfigurationReadsBackAndNothingElseDoes) {
+  const Bytes value = encode_conf(kConf);
+  EXPECT_EQ(decode_conf(kConf.index, value), kConf);
+  struct Case {
+    const char* what;
+    std::size_t at;
+    std::uint8_t byte;
+  };
+  const std::vector<Case> cases = {
+      {"more voters than bytes", 0, 9},
+      {"more voters than a group may have", 1, 1},
+      {"an id of 0", 8, 0},
+      {"ids that do not rise", 8, 2},
+  };
+  for (const Case& wrong : cases) {
+    Bytes bytes = value;
+    bytes[wrong.at] = std::byte{wrong.byte};
+    EXPECT_FALSE(decode_conf(kConf.index, bytes)) << wrong.what;
+  }
+  for (std::size_t size = 0; size < kConfLists; ++size)
+    EXPECT_FALSE(decode_conf(kConf.index, ByteView{value}.first(size))) << size;
+  Bytes long_context = value;
+  long_context.resize(value.size() + kConfContextBytesMax);
+  EXPECT_FALSE(decode_conf(kConf.index, long_context));
+}
+
+TEST(Records, AnEntryOfAnUnknownTypeDoesNotRead) {
+  Bytes value = entry_value();
+  value[0] = static_cast<std::byte>(EntryType::kConfChange);
+  ASSERT_TRUE(decode_entry(value));
+  EXPECT_EQ(decode_entry(value)->type, EntryType::kConfChange);
+  for (const int type : {1, 3, 255}) {
+    value[0] = static_cast<std::byte>(type);
+    EXPECT_FALSE(decode_entry(value)) << type;
+  }
 }
 
 }  // namespace

@@ -44,6 +44,10 @@ void write_group(RecordSink& sink, const GroupWrite& write) {
     erase_entries(sink, group, write.truncated_before, write.truncated->index);
     put_sealed(sink, group_key(group, RecordKind::kTruncated), encode_truncated(*write.truncated));
   }
+  for (const Index index : write.confs_dropped)
+    sink.erase(conf_key(group, index).view());
+  for (const ConfRecord& record : write.confs)
+    put_sealed(sink, conf_key(group, record.index), encode_conf(record));
   if (!write.entries.empty()) {
     CAD_CHECK(write.entries.back().at == write.last, "the last entry is the log's last");
     CAD_CHECK(write.entries.front().at.index <= write.last_before + 1, "a log has no gap");

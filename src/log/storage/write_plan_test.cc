@@ -20,6 +20,7 @@ std::string name_of(ByteView bytes) {
   switch (key->kind) {
     case RecordKind::kState: return group + "state";
     case RecordKind::kTruncated: return group + "truncated";
+    case RecordKind::kConf: return group + "conf" + to_string(key->index);
     case RecordKind::kGroup: return group + "group";
     case RecordKind::kEntry: return group + to_string(key->index);
   }
@@ -81,6 +82,17 @@ TEST(WritePlan, WritesInTheOrderOfTheRule) {  // L-42
   write.state = HardState{.term = Term{2}, .vote = {}, .commit = {}};
   EXPECT_EQ(plan(write), (Lines{"put 1.group", "erase 1.1", "erase 1.2", "put 1.truncated",
                                 "erase 1.9", "put 1.8", "put 1.state"}));
+}
+
+TEST(WritePlan, ConfigurationsStandBetweenTruncationAndEntries) {  // L-42
+  GroupWrite write = append(8, 8, 7);
+  write.truncated_before = Index{2};
+  write.truncated = Position{Term{1}, Index{3}};
+  write.confs_dropped = {Index{1}};
+  write.confs.push_back({Index{6}, {.voters = {NodeId{1}}}});
+  write.state = HardState{.term = Term{2}, .vote = {}, .commit = Index{6}};
+  EXPECT_EQ(plan(write), (Lines{"erase 1.3", "put 1.truncated", "erase 1.conf1", "put 1.conf6",
+                                "put 1.8", "put 1.state"}));
 }
 
 TEST(WritePlan, TheSetsNumberComesLastAfterAllGroups) {

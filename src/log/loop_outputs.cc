@@ -1,0 +1,198 @@
+// Loop, second part: readers into engines, what engines ask for into sets and appliers, and housekeeping.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "log/loop.h"
+
+namespace cadastre::log {
+
+void Loop::begin_reads(base::Elapsed now) {
+  for (GroupLog* group : with_readers_)
+    begin_reads(*group, now);
+  std::erase_if(with_readers_, [](const GroupLog* group) { return group->reads.empty(); });
+}
+
+void Loop::begin_reads(GroupLog& group, base::Elapsed now) {
+  if (group.applier.halted() && !group.halted) halt(group, "the group has halted here");
+  if (group.halted) return;
+  if (group.engine->replica() != nullptr) {
+    const EngineStatus status = group.engine->status();
+    const bool leads = status.role == Role::kLeader;
+    if (!leads) {
+      for (ReadRounds::Reader& reader : group.reads.take_linearizable())
+        reader.done(base::fail(ReadError::kNotLeader, "this node does not lead the group"));
+    }
+    // A leader serves nothing before an entry of its own term is applied (L-81).
+    const bool opened =
+        status.term_start != Index{0} && group.applier.applied() >= status.term_start;
+    if (leads ? !opened : status.leader == kNoNode) return;
+  }
+  if (!group.reads.due()) return;
+  parts_.metrics.read_rounds.fetch_add(1, std::memory_order_relaxed);
+  group.reads.begin(next_read_, now);
+  group.engine->read_index({.node = parts_.self, .run = parts_.run, .sequence = next_read_++});
+  with_output_.push_back(&group);
+}
+
+void Loop::take_outputs(base::Elapsed now) {
+  std::vector<GroupLog*> later;
+  for (GroupLog* group : std::exchange(with_output_, {})) {
+    if (filling_.bytes() >= kSetBytesMax) {
+      later.push_back(group);
+      continue;
+    }
+    if (group->applier.halted() && !group->halted) halt(*group, "the group has halted here");
+    // Nothing of the group leaves before its new configuration is durable (L-55).
+    while (!group->halted && !group->conf_in_disk && group->engine->has_output())
+      take_output(*group, now);
+    if (!group->halted) {
+      follow_leadership(*group, group->engine->status(), now);
+      serve_wants(*group);
+      note_applied(*group);
+    }
+    publish(*group);
+  }
+  std::ranges::copy(later, std::back_inserter(with_output_));
+  if (!to_wake_.empty()) parts_.runner.wake_appliers(to_wake_);
+  to_wake_.clear();
+}
+
+void Loop::take_output(GroupLog& group, base::Elapsed now) {
+  Output output = group.engine->take_output();
+  const EngineStatus status = group.engine->status();
+  follow_leadership(group, status, now);
+  peers_.send(group, std::move(output.messages));
+  filling_.add(group, output);
+  if (output.must_sync) filling_notes_.outputs.emplace_back(&group, output.number);
+  release(group, group.held.taken(output));
+  std::vector<ApplyWork> work;
+  work.reserve(output.committed.size() + output.reads.size());
+  for (Entry& entry : output.committed) {
+    Waiters::Settled settled = group.waiters.settle(entry.at);
+    settle_conf_waiter(group, entry);
+    const bool acquires = status.role == Role::kLeader && entry.at.index == status.term_start;
+    if (acquires) group.announced = status.term;
+    work.emplace_back(ApplyItem{std::move(entry), std::move(settled.applied),
+                                std::move(settled.superseded), now, acquires});
+  }
+  for (const ReadState& read : output.reads) {
+    if (read.context.run != parts_.run) continue;
+    for (ReadRounds::Reader& reader : group.reads.answered(read.context.sequence))
+      work.emplace_back(ReadBarrier{read.index, std::move(reader.done)});
+  }
+  if (group.applier.push_quietly(std::move(work))) to_wake_.push_back(group.id);
+}
+
+// Entries that a slow peer needs and that are no longer in memory (L-39).
+void Loop::serve_wants(GroupLog& group) {
+  Replica* const replica = group.engine->replica();
+  if (replica == nullptr || group.leading == Term{0}) return;
+  for (const EntriesWant& want : replica->take_wants().entries) {
+    const Index first = std::max(want.low, group.retention.truncated() + 1);
+    const auto entries = first != want.low
+                             ? base::Result<std::vector<Entry>, LogReadError>{}
+                             : parts_.storage.read(group.id, group.incarnation, want.low,
+                                                   Index{want.high.value() - 1}, kFetchBytesMax);
+    replica->fetched(want.token, entries ? *entries : std::vector<Entry>{});
+    with_output_.push_back(&group);
+  }
+}
+
+void Loop::note_applied(GroupLog& group) {
+  const Index applied = group.applier.settled();
+  if (applied <= group.applied) return;
+  group.applied = applied;
+  group.engine->on_applied(applied);
+}
+
+void Loop::publish(GroupLog& group) {
+  const EngineStatus engine = group.engine->status();
+  group.board.publish({.role = engine.role,
+                       .term = engine.term,
+                       .leader = engine.leader,
+                       .term_start = engine.term_start,
+                       .last = engine.last,
+                       .persisted = engine.persisted,
+                       .committed = engine.committed,
+                       .applied = {},
+                       .durable = {},
+                       .truncated = group.retention.truncated(),
+                       .conf = group.conf_shown,
+                       .log_bytes = group.retention.bytes(),
+                       .halted = {}});
+}
+
+void Loop::halt(GroupLog& group, const std::string& reason) {
+  group.halted = true;
+  for (EntryWaiters& waiters : group.waiters.take_all()) {
+    group.metrics.record(ProposeError::kOutcomeUnknown, waiters.done.size());
+    for (Done& done : waiters.done)
+      done(base::fail(ProposeError::kOutcomeUnknown, reason));
+  }
+  for (ReadRounds::Reader& reader : group.reads.take_all())
+    reader.done(base::fail(ReadError::kStopped, reason));
+  if (auto waiter = std::exchange(group.conf_waiter, std::nullopt))
+    waiter->done(base::fail(ConfError::kOutcomeUnknown, reason));
+  if (auto transfer = std::exchange(group.transfer, std::nullopt))
+    transfer->done(base::fail(TransferError::kStopped, reason));
+  publish(group);
+}
+
+void Loop::keep_house(base::Elapsed now) {
+  watch_sync(now);
+  if (now - house_kept_ < parts_.settings.housekeeping_every) return;
+  house_kept_ = now;
+  GroupLog* oldest = nullptr;  // The group whose state holds most of the log back.
+  for (const auto& [id, group] : groups_) {
+    keep_group(*group, now);
+    if (oldest == nullptr || group->retention.bytes() > oldest->retention.bytes()) oldest = group;
+  }
+  if (oldest == nullptr || parts_.storage.usage().disk_bytes <= parts_.settings.log_bytes_max)
+    return;
+  std::vector<ApplyWork> work;
+  work.emplace_back(DurablePoll{.flush = true});
+  oldest->applier.push(std::move(work));
+}
+
+void Loop::keep_group(GroupLog& group, base::Elapsed now) {
+  if (group.applier.halted() && !group.halted) halt(group, "the group has halted here");
+  if (group.halted) return;
+  note_applied(group);
+  const Applier::Progress progress = group.applier.progress();
+  const Retention::Progress positions{progress.applied, progress.durable};
+  const auto upto = group.retention.truncation(positions, now);
+  if (upto && may_truncate(group, upto->index)) {
+    filling_.truncate(group, *upto);
+    group.retention.truncated(upto->index, now);
+    group.engine->on_truncated(*upto);
+    parts_.metrics.truncations.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (Replica* const replica = group.engine->replica(); replica != nullptr) {
+    filling_.keep_commit(group);
+    if (replica->cache_bytes() > kCacheBytesMax) replica->shrink_cache(group.applied + 1);
+  }
+  group.queue.refuse_users(group.retention.bytes() > kGroupLogBytesHard
+                               ? "the group's log is too large: its state has to be flushed"
+                               : std::string());
+  const bool flush = group.retention.wants_flush(positions, now);
+  if (progress.durable.index < progress.applied.index) {
+    std::vector<ApplyWork> work;
+    work.emplace_back(DurablePoll{.flush = flush});
+    group.applier.push(std::move(work));
+  }
+  publish(group);
+}
+
+// A leader keeps what a member lacks; a follower does not know what the others lack, and keeps all.
+bool Loop::may_truncate(GroupLog& group, Index upto) const {
+  const Replica* const replica = group.engine->replica();
+  if (replica == nullptr) return true;
+  if (group.leading == Term{0} || upto > group.applied) return false;
+  return std::ranges::all_of(replica->progress(),
+                             [&](const PeerProgress& peer) { return peer.match >= upto; });
+}
+
+}  // namespace cadastre::log

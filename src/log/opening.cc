@@ -1,0 +1,99 @@
+#include "log/opening.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "log/entry.h"
+#include "log/limits.h"
+#include "log/recovery.h"
+#include "log/round.h"
+
+namespace cadastre::log {
+namespace {
+
+// Executes entries; why it could not.
+base::Result<void, OpenError> execute(const GroupImage& image,
+                                      StateMachine& machine,
+                                      std::span<const Entry* const> entries) {
+  Round round;
+  const auto ran = round.run(machine, entries);
+  if (ran) return {};
+  const OpenError code =
+      ran.error().code == HaltReason::kNewer ? OpenError::kNewer : OpenError::kDamaged;
+  return base::fail(code, fmt::format("group {}: {}", image.group.value(), ran.error().detail));
+}
+
+// A state that has nothing becomes the one that all founders begin with.
+base::Result<void, OpenError> found(const GroupImage& image, StateMachine& machine) {
+  const Entry founding{.at = kFounding, .type = EntryType::kNormal, .body = {}};
+  const std::array<const Entry*, 1> entries{&founding};
+  CAD_TRY(execute(image, machine, entries));
+  machine.request_flush();
+  return {};
+}
+
+base::Result<void, OpenError> replay(const GroupImage& image,
+                                     Index upto,
+                                     StateMachine& machine,
+                                     LogStorage& storage) {
+  const Index in_force = image.confs.empty() ? Index{0} : image.confs.back().index;
+  while (machine.applied().index < upto) {
+    const auto entries = storage.read(image.group, image.incarnation, machine.applied().index + 1,
+                                      upto, kRoundBytesMax);
+    if (!entries) return base::fail(OpenError::kDamaged, entries.error().detail);
+    std::vector<const Entry*> some;
+    for (const Entry& entry : *entries) {
+      if (entry.type == EntryType::kConfChange && entry.at.index > in_force) break;
+      some.push_back(&entry);
+      if (some.size() == kRoundEntriesMax) break;
+    }
+    if (some.empty()) break;
+    CAD_TRY(execute(image, machine, some));
+  }
+  return {};
+}
+
+}  // namespace
+
+GroupImage local_image(GroupId group) {
+  GroupImage image;
+  image.group = group;
+  image.incarnation = Incarnation{1};
+  return image;
+}
+
+GroupImage newborn_image(GroupId group, std::vector<NodeId> founders) {
+  GroupImage image = local_image(group);
+  image.engine = EngineKind::kRaft;
+  std::ranges::sort(founders);
+  ConfRecord first;
+  if (!founders.empty()) {
+    image.state = {.term = kFounding.term, .vote = {}, .commit = kFounding.index};
+    image.truncated = kFounding;
+    image.last = kFounding;
+    first.index = kFounding.index;
+  }
+  first.conf.voters = std::move(founders);
+  image.confs.push_back(std::move(first));
+  return image;
+}
+
+base::Result<void, OpenError> prepare(GroupImage& image,
+                                      StateMachine& machine,
+                                      LogStorage& storage) {
+  const bool replicated = image.engine == EngineKind::kRaft;
+  if (replicated && image.truncated == kFounding && machine.applied() == Position{}) {
+    CAD_TRY(found(image, machine));
+  } else {
+    CAD_TRY(check_state(image, machine.durable()));
+  }
+  if (!replicated) return replay(image, image.last.index, machine, storage);
+  // The term check above is what makes this safe: the log really holds what the state has (L-53).
+  image.state.commit = std::max(image.state.commit, machine.durable().index);
+  return replay(image, image.state.commit, machine, storage);
+}
+
+}  // namespace cadastre::log

@@ -1,0 +1,68 @@
+#include "log/peers.h"
+
+#include "base/check.h"
+#include "log/limits.h"
+#include "log/replica.h"
+
+namespace cadastre::log {
+namespace {
+
+void count(Counter& counter) noexcept {
+  counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool Peers::tick_due(base::Elapsed now) noexcept {
+  if (now < next_tick_) return false;
+  next_tick_ = now + settings_.tick;
+  return true;
+}
+
+bool Peers::admits(GroupLog& group, const MessageHead& head, base::Elapsed now) {
+  if (group.guard->drops(head, now)) {
+    count(metrics_.votes_dropped);
+    return false;
+  }
+  if (head.kind == MessageKind::kSnapshot) return false;
+  if (head.kind != MessageKind::kAppend || head.entries == 0) return true;
+  const Applier::Backlog backlog = group.applier.backlog();
+  if (backlog.entries < kApplyQueueEntriesMax && backlog.bytes < kApplyQueueBytesMax) return true;
+  count(metrics_.appends_refused);
+  return false;
+}
+
+bool Peers::receive(GroupLog& group, const Frame& frame, base::Elapsed now) {
+  Replica* const replica = group.engine->replica();
+  if (group.halted || replica == nullptr || frame.to != self_) return false;
+  const auto head = replica->look(frame.body.bytes());
+  if (!head || head->from != frame.from) {
+    count(metrics_.frames_malformed);
+    return false;
+  }
+  if (!admits(group, *head, now)) return false;
+  const Term term = group.engine->status().term;
+  const auto stepped = replica->step(frame.body.bytes());
+  if (!stepped && stepped.error().code == StepError::kMalformed) {
+    count(metrics_.frames_malformed);
+    return false;
+  }
+  group.guard->stepped(*head, term, now);
+  return true;
+}
+
+void Peers::send(const GroupLog& group, std::vector<PeerMessage> messages) {
+  for (PeerMessage& message : messages) {
+    outgoing_[{message.to, message.lane}].push_back(
+        {group.id, self_, message.to, std::move(message.bytes)});
+  }
+}
+
+void Peers::flush() {
+  if (outgoing_.empty()) return;
+  for (auto& [key, frames] : std::exchange(outgoing_, {})) {
+    if (transport_ != nullptr) transport_->send(key.first, key.second, std::move(frames));
+  }
+}
+
+}  // namespace cadastre::log

@@ -1,0 +1,50 @@
+// Peers: the log thread's side towards other nodes: when to tick, what of a peer's frames reaches an engine,
+// and what engines send, gathered by peer and lane until the pass flushes it (L-11, L-60, L-61).
+//
+// Belongs to the log thread.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "log/group_log.h"
+#include "log/metrics.h"
+#include "log/settings.h"
+#include "log/transport.h"
+#include "log/types.h"
+
+namespace cadastre::log {
+
+class Peers {
+ public:
+  // Without a transport whatever is sent is dropped.
+  Peers(NodeId self, Transport* transport, const RaftSettings& settings, NodeMetrics& metrics)
+      : self_(self), transport_(transport), settings_(settings), metrics_(metrics) {}
+
+  // Whether a tick is due. Never faster than real time and never in bursts: ticks that were missed are
+  // gone (L-60).
+  [[nodiscard]] bool tick_due(base::Elapsed now) noexcept;
+  [[nodiscard]] base::Elapsed next_tick() const noexcept { return next_tick_; }
+
+  // Lets the group's engine see the frame, unless a rule stops it. False: it did not.
+  bool receive(GroupLog& group, const Frame& frame, base::Elapsed now);
+
+  void send(const GroupLog& group, std::vector<PeerMessage> messages);
+  void flush();
+
+ private:
+  [[nodiscard]] bool admits(GroupLog& group, const MessageHead& head, base::Elapsed now);
+
+  const NodeId self_;
+  Transport* const transport_;
+  const RaftSettings& settings_;
+  NodeMetrics& metrics_;
+  base::Elapsed next_tick_{};
+  std::map<std::pair<NodeId, Lane>, std::vector<Frame>> outgoing_;
+};
+
+}  // namespace cadastre::log
