@@ -481,6 +481,41 @@ def log_checkpoint():
     }
 
 
+def log_preamble():
+    """A byte, then a preamble; behind an odd byte its sum is put right by the target."""
+    head = lambda version, lane: b"\1CDRP" + version.to_bytes(2, "little") + lane.to_bytes(2, "little")
+    words = b"".join(n.to_bytes(8, "little") for n in (7, 1, 2, 9))
+    return {
+        "control": head(1, 1) + words + bytes(4),
+        "bulk": head(1, 2) + words + bytes(4),
+        "no_lane": head(1, 3) + words + bytes(4),
+        "a_newer_version": head(2, 1) + words + bytes(4),
+        "too_long": head(1, 1) + words + bytes(5),
+        "no_sum": b"\0" + (head(1, 1) + words + bytes(4))[1:],
+    }
+
+
+def log_frame():
+    """A byte, then frames; behind an odd byte the sum of the first is put right by the target."""
+    def frame(kind, body, place=0, size=None):
+        words = b"".join(n.to_bytes(8, "little") for n in (5, 1, 2))
+        size = len(body) if size is None else size
+        return (b"CDRF" + (1).to_bytes(2, "little") + kind.to_bytes(2, "little") + words + size.to_bytes(4, "little")
+                + place.to_bytes(4, "little") + bytes(8) + body)
+    return {
+        "message": b"\1" + frame(1, b"raft"),
+        "two": b"\1" + frame(1, b"raft") + frame(1, b"more"),
+        "installed": b"\1" + frame(2, (7).to_bytes(8, "little") + b"\1"),
+        "a_last_fragment": b"\1" + frame(3, b"end", 1 << 16 | 2),
+        "a_fragment_of_one": b"\1" + frame(3, b"end", 1),
+        "address": b"\1" + frame(4, b"\3\0b:1\1\0c"),
+        "not_here": b"\1" + frame(5, (7).to_bytes(8, "little")),
+        "too_long": b"\1" + frame(1, b"", size=(1 << 20) + 1),
+        "cut_short": b"\1" + frame(1, b"raft", size=5),
+        "no_sum": b"\0" + frame(1, b"raft"),
+    }
+
+
 def field(number, value):
     """One field of a protobuf message: a number as a varint, bytes with their length."""
     def varint(n):
@@ -572,6 +607,8 @@ def targets(vectors, coordination, bitmaps):
         "log_body": log_body(),
         "log_records": log_records(),
         "log_checkpoint": log_checkpoint(),
+        "log_frame": log_frame(),
+        "log_preamble": log_preamble(),
         "wire_request": wire_request(),
         "etcd_answer": etcd_answer(),
     }

@@ -23,6 +23,9 @@ inline constexpr int kCallsPerConnectionMax = 4'096;
 // What gRPC may hold in buffers; connections are refused above it.
 inline constexpr std::size_t kGrpcBufferBytesMax = std::size_t{512} << 20;
 
+// Streams on a connection of another node: one lane, and files that it fetches; it waits for room.
+inline constexpr int kStreamsPerPeerConnectionMax = 16;
+
 // Claim streams that are open. One more is RESOURCE_EXHAUSTED: try later.
 inline constexpr std::size_t kClaimStreamsMax = 16'384;
 inline constexpr std::size_t kClaimStreamsPerTenantMax = 8'192;
