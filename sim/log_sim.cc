@@ -2,6 +2,7 @@
 //
 //   log_sim --scenario log --seed N                          one run; a failure is shrunk
 //   log_sim --scenario log --seed N --seeds N | --minutes M  many, from that seed on
+//   log_sim --scenario raft …                                the same with replicated groups
 
 #include <chrono>
 #include <cstdint>
@@ -35,7 +36,8 @@ int report_failure(const LogWorldOptions& options, const LogReport& report) {
   fmt::print("{} of {} faults still fail:\n", few.size(), report.faults.size());
   for (const LogFault& fault : few)
     fmt::print("  {}\n", to_text(fault));
-  fmt::print("again: ./dev sim --scenario log --seed {}\n", options.seed);
+  const bool shared = options.registers == Registers::kOfAll;
+  fmt::print("again: ./dev sim --scenario {} --seed {}\n", shared ? "raft" : "log", options.seed);
   return EXIT_FAILURE;
 }
 
@@ -51,7 +53,8 @@ int run(const Arguments& arguments) {
     const bool over =
         limit.count() > 0 ? clock.elapsed() - begin >= limit : done == arguments.seeds;
     if (over) break;
-    LogWorldOptions options = log_world_of(seed);
+    LogWorldOptions options =
+        arguments.scenario == "raft" ? raft_world_of(seed) : log_world_of(seed);
     options.lasts = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(arguments.seconds));
     const LogReport report = simulate_log(options);
@@ -59,15 +62,18 @@ int run(const Arguments& arguments) {
     sum.executed += report.executed;
     sum.crashes += report.crashes;
     sum.messages += report.messages;
+    sum.elections += report.elections;
+    sum.replaced += report.replaced;
     if (arguments.seeds == 1 || !report.violations.empty())
       fmt::print("{}", to_text(options, report));
     if (!report.violations.empty()) return report_failure(options, report);
   }
   const double seconds = std::chrono::duration<double>(clock.elapsed() - begin).count();
   fmt::print(
-      "{} seeds in {:.1f} s: {} operations, {} commands answered, {} crashes, {} messages; no "
-      "violation\n",
-      done, seconds, sum.operations, sum.executed, sum.crashes, sum.messages);
+      "{} seeds in {:.1f} s: {} operations, {} commands answered, {} crashes, {} elections, {} "
+      "entries replaced, {} messages; no violation\n",
+      done, seconds, sum.operations, sum.executed, sum.crashes, sum.elections, sum.replaced,
+      sum.messages);
   return EXIT_SUCCESS;
 }
 
@@ -77,7 +83,8 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   cadastre::sim::Arguments arguments;
   CLI::App app("The simulator of the log");
-  app.add_option("--scenario", arguments.scenario, "log");
+  app.add_option("--scenario", arguments.scenario, "log or raft")
+      ->check(CLI::IsMember({"log", "raft"}));
   app.add_option("--seed", arguments.seed, "the seed, or the first of many");
   app.add_option("--seeds", arguments.seeds, "so many seeds");
   app.add_option("--seconds", arguments.seconds, "of simulated time with faults");

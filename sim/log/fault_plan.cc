@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -31,12 +32,22 @@ constexpr std::array kWeights{
     Weight{LogFaultKind::kFlush, 40},     Weight{LogFaultKind::kBitFlip, 1},
 };
 
-LogFaultKind pick_kind(base::Random& random) {
+// Voters are cut off from each other too; none of them is lost for ever.
+constexpr std::array kVoterWeights{
+    Weight{LogFaultKind::kCrash, 30},    Weight{LogFaultKind::kPause, 15},
+    Weight{LogFaultKind::kSlowSync, 15}, Weight{LogFaultKind::kFailedSync, 5},
+    Weight{LogFaultKind::kClockJump, 5}, Weight{LogFaultKind::kDrift, 5},
+    Weight{LogFaultKind::kPartition, 5}, Weight{LogFaultKind::kReset, 7},
+    Weight{LogFaultKind::kFlush, 25},    Weight{LogFaultKind::kCutPair, 15},
+    Weight{LogFaultKind::kIsolate, 20},
+};
+
+LogFaultKind pick_kind(base::Random& random, std::span<const Weight> weights) {
   std::uint64_t all = 0;
-  for (const Weight& weight : kWeights)
+  for (const Weight& weight : weights)
     all += weight.share;
   std::uint64_t left = random.below(all);
-  for (const Weight& weight : kWeights) {
+  for (const Weight& weight : weights) {
     if (left < weight.share) return weight.kind;
     left -= weight.share;
   }
@@ -50,7 +61,8 @@ nanoseconds between(base::Random& random, nanoseconds least, nanoseconds most) {
 LogFault make_fault(base::Random& random, const PlanShape& shape) {
   LogFault fault;
   fault.when = between(random, nanoseconds(0), shape.lasts);
-  fault.kind = pick_kind(random);
+  fault.kind = shape.registers == Registers::kOfAll ? pick_kind(random, kVoterWeights)
+                                                    : pick_kind(random, kWeights);
   fault.node = NodeId{1 + random.below(shape.nodes)};
   switch (fault.kind) {
     case LogFaultKind::kCrash:
@@ -76,6 +88,14 @@ LogFault make_fault(base::Random& random, const PlanShape& shape) {
       fault.lasts = between(random, milliseconds(10), milliseconds(3000));
       fault.amount = random.below(3);
       break;
+    case LogFaultKind::kIsolate:
+      fault.lasts = between(random, milliseconds(10), milliseconds(5000));
+      fault.amount = random.below(3);
+      break;
+    case LogFaultKind::kCutPair:
+      fault.lasts = between(random, milliseconds(10), milliseconds(5000));
+      fault.amount = 1 + random.below(shape.nodes);
+      break;
     case LogFaultKind::kReset: break;
     case LogFaultKind::kFlush: fault.amount = random.below(shape.groups); break;
   }
@@ -93,6 +113,8 @@ std::string_view name(LogFaultKind kind) noexcept {
     case LogFaultKind::kPartition: return "partition";
     case LogFaultKind::kReset: return "reset";
     case LogFaultKind::kFlush: return "flush";
+    case LogFaultKind::kCutPair: return "cut pair";
+    case LogFaultKind::kIsolate: return "isolate";
     case LogFaultKind::kBitFlip: return "bit flip";
   }
   return "unknown";

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/log/log_client.h"
 #include "sim/schedule/node_id.h"
 
 namespace cadastre::sim {
@@ -22,6 +23,8 @@ enum class LogFaultKind : std::uint8_t {
                // 1 to the node, 2 from it.
   kReset,      // Streams to the node break.
   kFlush,      // The state of one group, `amount`, is flushed.
+  kCutPair,  // No frames from the node to voter `amount` for `lasts`.
+  kIsolate,  // No frames between the node and the other voters for `lasts`, one way only as above.
   kBitFlip,  // A bit of the node's log turns while it is down; the node must not come up again.
 };
 
@@ -36,6 +39,7 @@ struct LogFault {
 struct PlanShape {
   std::uint64_t nodes = 3;
   std::uint64_t groups = 4;
+  Registers registers = Registers::kOfNodes;
   std::chrono::nanoseconds lasts{0};  // Of the stage in which faults happen.
 };
 

@@ -29,8 +29,13 @@ void LogClient::think() {
   scheduler_.after(options_.id, std::chrono::nanoseconds(pause), [this] { ask(); });
 }
 
+NodeId LogClient::choose_node() {
+  if (leader_ && random_.below(8) != 0) return *leader_;
+  return NodeId{1 + random_.below(options_.nodes)};
+}
+
 void LogClient::ask() {
-  const NodeId node{1 + random_.below(options_.nodes)};
+  const NodeId node = choose_node();
   if (options_.is_lost(node)) return think();
   LogRequest request;
   request.number = next_number_++;
@@ -38,7 +43,10 @@ void LogClient::ask() {
   request.key = random_.below(options_.keys);
   request.argument = request.number;
   switch (random_.below(4)) {
-    case 0: request.kind = checkers::OpKind::kRead; break;
+    case 0:
+      request.kind = checkers::OpKind::kRead;
+      request.anywhere = options_.registers == Registers::kOfAll && random_.below(2) == 0;
+      break;
     case 1:
       request.kind = checkers::OpKind::kCompareAndSet;
       if (random_.below(4) != 0) request.expected = random_.below(request.number + 1);
@@ -46,16 +54,18 @@ void LogClient::ask() {
     default: request.kind = checkers::OpKind::kWrite; break;
   }
   const bool read = request.kind == checkers::OpKind::kRead;
+  const NodeId owner = options_.registers == Registers::kOfAll ? NodeId{0} : node;
   const checkers::OpNumber op =
       history_.call(scheduler_.now(), {.client = checkers::ClientId{options_.id.value()},
-                                       .key = history_key(node, request.group, request.key),
+                                       .key = history_key(owner, request.group, request.key),
                                        .kind = request.kind,
                                        .expected = request.expected,
                                        .argument = read ? checkers::Value{} : request.argument});
-  waiting_ = Waiting{request.number, op};
+  waiting_ = Waiting{request.number, op, node};
   network_.send({{options_.id, node}, Lane::kControl}, encode(request));
   timeout_ = scheduler_.after(options_.id, options_.patience, [this] {
     waiting_.reset();  // Whatever becomes of it, nobody knows.
+    leader_.reset();
     think();
   });
 }
@@ -63,6 +73,9 @@ void LogClient::ask() {
 void LogClient::on_frame(const StreamId& /*stream*/, base::Bytes frame) {
   const LogReply reply = decode_reply(frame);
   if (!waiting_ || waiting_->number != reply.number) return;  // Too late, or twice.
+  leader_.reset();
+  if (options_.registers == Registers::kOfAll && reply.outcome == LogOutcome::kOk)
+    leader_ = waiting_->node;
   switch (reply.outcome) {
     case LogOutcome::kOk: history_.ok(waiting_->op, scheduler_.now(), reply.value); break;
     case LogOutcome::kRefused: history_.failed(waiting_->op); break;

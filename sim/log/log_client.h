@@ -16,6 +16,12 @@
 
 namespace cadastre::sim {
 
+// Whether nodes have registers of their own, or replicas of the same.
+enum class Registers : std::uint8_t {
+  kOfNodes,
+  kOfAll
+};
+
 // Registers of different nodes and groups are different keys of the history.
 [[nodiscard]] constexpr checkers::KeyId history_key(NodeId node,
                                                     std::uint64_t group,
@@ -31,6 +37,7 @@ class LogClient final : public FrameSink {
     std::uint64_t nodes = 1;  // 1 to so many
     std::uint64_t groups = 1;
     std::uint64_t keys = 4;
+    Registers registers = Registers::kOfNodes;
     std::chrono::nanoseconds think_most{0};
     std::chrono::nanoseconds patience{0};
     std::function<bool(NodeId)> is_lost;  // Such a node is not asked: it never answers again.
@@ -53,8 +60,10 @@ class LogClient final : public FrameSink {
   struct Waiting {
     std::uint64_t number;
     checkers::OpNumber op;
+    NodeId node;
   };
 
+  [[nodiscard]] NodeId choose_node();
   void think();
   void ask();
 
@@ -65,6 +74,7 @@ class LogClient final : public FrameSink {
   const Options options_;
   base::SeededRandom random_;
   std::optional<Waiting> waiting_;
+  std::optional<NodeId> leader_;  // Who did what was asked, as far as is known.
   TaskId timeout_;
   std::uint64_t answered_ = 0;
 };

@@ -56,7 +56,7 @@ nanoseconds LogNode::jitter(nanoseconds most) {
 }
 
 checkers::GroupId LogNode::history_group(log::GroupId group) const {
-  return checkers::GroupId{options_.id.value() * 1'000 + group.value()};
+  return checkers::GroupId{(replicated() ? 0 : options_.id.value()) * 1'000 + group.value()};
 }
 
 void LogNode::violate(std::string what) {
@@ -72,35 +72,58 @@ void LogNode::start() {
   dying_ = false;
   storage_ = std::make_unique<node::MemoryStorage>(
       disk_, log::NodeIdentity{kCluster, log::NodeId{options_.id.value()}});
-  auto opened = log::Host::open({*storage_, *this, clock_, options_.settings});
+  if (!open_host()) return;
+  world_.network.attach(options_.id, *this);
+  for (auto& [id, hosted] : groups_)
+    open_group(hosted, id);
+}
+
+bool LogNode::open_host() {
+  if (replicated()) {
+    if (const auto found = storage_->recover()) {
+      world_.oracle.restarted(options_.id, *storage_, *found);
+      for (const log::GroupImage& image : found->groups)
+        groups_.at(image.group).synced = image.last.index;
+    }
+  }
+  const log::HostReplication replication{
+      .self = log::NodeId{options_.id.value()}, .run = counters_.starts, .transport = this};
+  auto opened = log::Host::open({*storage_, *this, clock_, options_.settings, replication});
   if (!opened) {
     if (!flipped_) violate("the log does not open: " + opened.error().detail);
     if (flipped_) ++counters_.flips_found;
     lost_ = true;
-    return;
+    return false;
   }
   if (flipped_) violate("a turned bit was not noticed");
   host_ = std::move(*opened);
-  world_.network.attach(options_.id, *this);
-  for (auto& [id, hosted] : groups_) {
-    hosted.machine = std::make_unique<RegisterMachine>(hosted.disk);
-    world_.digests.restored({history_group(id), options_.id},
-                            checkers::LogIndex{hosted.machine->applied().index.value()},
-                            checkers::Digest{hosted.machine->state().digest});
-    auto group = host_->open_group({.group = id, .machine = *hosted.machine});
-    if (!group) {
-      violate(fmt::format("group {} does not open: {}", id.value(), group.error().detail));
-      continue;
-    }
-    hosted.face = *group;
-    check_start(hosted, id);
+  return true;
+}
+
+void LogNode::open_group(HostedGroup& hosted, log::GroupId id) {
+  hosted.machine = std::make_unique<RegisterMachine>(hosted.disk);
+  world_.digests.restored({history_group(id), options_.id},
+                          checkers::LogIndex{hosted.machine->applied().index.value()},
+                          checkers::Digest{hosted.machine->state().digest});
+  log::GroupOptions options{.group = id, .machine = *hosted.machine};
+  if (replicated()) {
+    options.replicated = log::ReplicaOptions{.founders = {}, .seed = options_.seed};
+    for (std::uint64_t voter = 1; voter <= options_.voters; ++voter)
+      options.replicated->founders.emplace_back(voter);
   }
+  auto group = host_->open_group(options);
+  if (!group) {
+    violate(fmt::format("group {} does not open: {}", id.value(), group.error().detail));
+    return;
+  }
+  hosted.face = *group;
+  check_start(hosted, id);
 }
 
 void LogNode::check_start(HostedGroup& hosted, log::GroupId id) {
   const RegisterState& state = hosted.machine->state();
   for (const auto& [number, index] : hosted.answered) {
-    if (!state.answers.contains(number)) {
+    if (!replicated() && !state.answers.contains(number)) {
       violate(fmt::format("group {} lost command {} of entry {}, which was answered", id.value(),
                           number, index.value()));
     }
@@ -166,28 +189,26 @@ void LogNode::wake_writer() {
 }
 
 void LogNode::begin_write() {
-  const auto set = host_->begin_write();
+  auto set = host_->begin_write();
   if (!set) return;
   ++counters_.sets;
   storage_->append(*set);
-  std::vector<std::pair<log::GroupId, log::Index>> lasts;
-  for (const log::GroupWrite& write : set->groups)
-    lasts.emplace_back(write.group, write.last.index);
   nanoseconds lasts_for = kSyncLeast + jitter(kSyncMost - kSyncLeast);
   if (random_.below(kLongSyncIn) == 0) lasts_for = jitter(kLongSyncMost);
   if (slow_sync_) lasts_for = *std::exchange(slow_sync_, std::nullopt);
   world_.scheduler.after(options_.id, lasts_for,
-                         [this, lasts = std::move(lasts)] { finish_write(lasts); });
+                         [this, written = std::move(*set)] { finish_write(written); });
 }
 
-void LogNode::finish_write(const std::vector<std::pair<log::GroupId, log::Index>>& lasts) {
+void LogNode::finish_write(const log::WriteSet& set) {
   if (failed_sync_down_) {
     host_->finish_write(base::fail(log::WriteError::kFailed, "the sync failed"));
     return;
   }
   storage_->sync();
-  for (const auto& [group, last] : lasts)
-    groups_.at(group).synced = last;
+  for (const log::GroupWrite& write : set.groups)
+    groups_.at(write.group).synced = write.last.index;
+  if (replicated()) world_.oracle.synced(options_.id, set);
   host_->finish_write({});
 }
 
@@ -227,6 +248,7 @@ void LogNode::run_applier(log::GroupId group) {
     world_.digests.restored(replica, checkers::LogIndex{applied.value()},
                             checkers::Digest{hosted.machine->state().digest});
     hosted.reported = applied;
+    if (replicated()) world_.oracle.executed(options_.id, group, hosted.machine->applied());
   }
   if (more) wake_applier(group);
 }
@@ -242,12 +264,26 @@ void LogNode::check(HostedGroup& hosted, log::GroupId id) {
                         id.value(), status.truncated.value(), status.durable.value(),
                         status.applied.value(), status.last.value()));
   }
+  if (replicated() && status.leader.value() == options_.id.value())
+    world_.oracle.leads(options_.id, id, status.term);
   if (!status.halted.empty())
     violate(fmt::format("group {} halted: {}", id.value(), status.halted));
 }
 
 void LogNode::on_frame(const StreamId& stream, base::Bytes frame) {
-  serve(stream.link.from, decode_request(frame));
+  if (!is_peer(stream.link.from)) return serve(stream.link.from, decode_request(frame));
+  host_->on_frames(log::NodeId{stream.link.from.value()}, decode_frames(frame));
+}
+
+void LogNode::on_reset(const StreamId& stream) {
+  if (up() && is_peer(stream.link.to)) host_->on_unreachable(log::NodeId{stream.link.to.value()});
+}
+
+void LogNode::send(log::NodeId to, log::Lane lane, std::vector<log::Frame> frames) {
+  for (const log::Frame& frame : frames)
+    world_.oracle.sends(options_.id, frame);
+  const Lane by = lane == log::Lane::kBulk ? Lane::kBulk : Lane::kControl;
+  world_.network.send({{options_.id, NodeId{to.value()}}, by}, encode_frames(frames));
 }
 
 void LogNode::serve(NodeId client, const LogRequest& request) {
@@ -257,27 +293,30 @@ void LogNode::serve(NodeId client, const LogRequest& request) {
   if (hosted.face == nullptr)
     return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
   if (request.kind == checkers::OpKind::kRead) {
-    hosted.face->read_barrier(log::ReadMode::kLinearizable, [this, client, request, &hosted](
-                                                                const log::ReadAnswer& answer) {
-      if (dying_) return;
-      if (!answer) return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
-      reply(client, {request.number, LogOutcome::kOk, hosted.machine->read(request.key)});
-    });
+    const auto mode = request.anywhere ? log::ReadMode::kFollower : log::ReadMode::kLinearizable;
+    hosted.face->read_barrier(
+        mode, [this, client, request, &hosted](const log::ReadAnswer& answer) {
+          if (dying_) return;
+          if (!answer) return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
+          reply(client, {request.number, LogOutcome::kOk, hosted.machine->read(request.key)});
+        });
     return;
   }
   const base::Bytes command = encode(RegisterCommand{request.number, request.kind, request.key,
                                                      request.expected, request.argument});
-  std::array proposals{
-      log::Proposal{command, [this, client, request, &hosted](const log::Answer& answer) {
-                      if (dying_) return;
-                      if (answer) {
-                        hosted.answered[request.number] = answer->at.index;
-                        ++counters_.executed;
-                        if (answer->at.index > hosted.synced)
-                          violate("a command was answered before its sync returned");
-                      }
-                      reply(client, reply_of(request.number, answer));
-                    }}};
+  std::array proposals{log::Proposal{
+      command, [this, client, request, &hosted](const log::Answer& answer) {
+        if (dying_) return;
+        if (answer) {
+          hosted.answered[request.number] = answer->at.index;
+          if (replicated())
+            world_.oracle.answered(options_.id, log::GroupId{request.group}, answer->at);
+          ++counters_.executed;
+          if (answer->at.index > hosted.synced)
+            violate("a command was answered before its sync returned");
+        }
+        reply(client, reply_of(request.number, answer));
+      }}};
   hosted.face->propose(proposals, log::Class::kUser);
 }
 

@@ -1,5 +1,6 @@
-// LogNode: a simulated process with the real log in it: Host, Group, Applier and the local engine, on a
-// disk of bytes, a clock that may be wrong, and a network to its clients.
+// LogNode: a simulated process with the real log in it: Host, Group, Applier and an engine, on a disk of
+// bytes, a clock that may be wrong, and a network to its clients and, if its groups are replicated, to the
+// other voters.
 //
 // It is the log's Runner: what production does on threads are tasks of the scheduler here, each a little
 // later than it was woken, by chance. A sync takes time, may hang and may fail. Disks outlive processes:
@@ -9,7 +10,8 @@
 //   order            truncated <= durable <= applied; committed and persisted <= last
 //   nothing unsynced what was answered or executed lies in the synced part of the disk
 //   agreement        an index has one digest, whatever crashed in between
-//   nothing lost     after a start, whatever was answered before is there
+//   nothing lost     after a start, whatever was answered before is there (of a local group)
+//   the promises of replicated groups, by RaftOracle
 
 #pragma once
 
@@ -24,10 +26,12 @@
 
 #include "base/random.h"
 #include "log/host.h"
+#include "log/transport.h"
 #include "node/memory_log.h"
 #include "sim/checkers/digest_agreement.h"
 #include "sim/clock/node_clock.h"
 #include "sim/log/messages.h"
+#include "sim/log/raft_oracle.h"
 #include "sim/log/register_machine.h"
 #include "sim/network/network.h"
 #include "sim/schedule/scheduler.h"
@@ -39,15 +43,17 @@ struct LogWorldParts {
   Scheduler& scheduler;
   Network& network;
   checkers::DigestAgreement& digests;
+  RaftOracle& oracle;
   std::vector<std::string>& violations;
 };
 
-class LogNode final : public log::Runner, public FrameSink {
+class LogNode final : public log::Runner, public FrameSink, public log::Transport {
  public:
   struct Options {
     NodeId id;
     std::uint64_t seed = 0;
     std::uint64_t groups = 1;
+    std::uint64_t voters = 0;  // Nodes 1 to so many; 0: every node has groups of its own.
     log::Settings settings;
   };
   LogNode(const LogWorldParts& world, const Options& options);
@@ -84,7 +90,10 @@ class LogNode final : public log::Runner, public FrameSink {
 
   // FrameSink
   void on_frame(const StreamId& stream, base::Bytes frame) override;
-  void on_reset(const StreamId& /*stream*/) override {}
+  void on_reset(const StreamId& stream) override;
+
+  // log::Transport
+  void send(log::NodeId to, log::Lane lane, std::vector<log::Frame> frames) override;
 
  private:
   struct HostedGroup {
@@ -98,14 +107,18 @@ class LogNode final : public log::Runner, public FrameSink {
 
   void run_log();
   void begin_write();
-  void finish_write(const std::vector<std::pair<log::GroupId, log::Index>>& lasts);
+  void finish_write(const log::WriteSet& set);
   void run_applier(log::GroupId group);
   void serve(NodeId client, const LogRequest& request);
   void reply(NodeId client, const LogReply& reply);
   void check(HostedGroup& hosted, log::GroupId id);
   void check_start(HostedGroup& hosted, log::GroupId id);
+  [[nodiscard]] bool replicated() const noexcept { return options_.voters != 0; }
+  [[nodiscard]] bool is_peer(NodeId node) const noexcept { return node.value() <= options_.voters; }
+  [[nodiscard]] bool open_host();
+  void open_group(HostedGroup& hosted, log::GroupId id);
   void violate(std::string what);
-  // Logs of different nodes have nothing to do with each other.
+  // Local logs of different nodes have nothing to do with each other.
   [[nodiscard]] checkers::GroupId history_group(log::GroupId group) const;
   [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds most);
 

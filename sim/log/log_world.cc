@@ -1,5 +1,7 @@
 #include "sim/log/log_world.h"
 
+#include <array>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "sim/checkers/model.h"
 #include "sim/log/log_client.h"
 #include "sim/log/log_node.h"
+#include "sim/log/raft_oracle.h"
 #include "sim/network/network.h"
 #include "sim/schedule/scheduler.h"
 #include "sim/shrink/shrink_list.h"
@@ -52,17 +55,32 @@ NetworkFaults faults_to_nodes(std::uint64_t seed) {
   return faults;
 }
 
+// Between voters everything is possible, also twice.
+NetworkFaults faults_of_voters(std::uint64_t seed) {
+  base::SeededRandom random(mixed(seed, 6));
+  NetworkFaults faults = faults_to_nodes(seed);
+  faults.control.duplicate_ppm = random.below(20'000);
+  faults.control.delay.tail_most = milliseconds(1 + random.below(3000));
+  faults.bulk = faults.control;
+  return faults;
+}
+
 class LogWorld {
  public:
   explicit LogWorld(const LogWorldOptions& options)
       : options_(options),
         scheduler_(mixed(options.seed, 3)),
-        network_(scheduler_, mixed(options.seed, 4), faults_to_nodes(options.seed)) {
-    const LogWorldParts parts{scheduler_, network_, digests_, report_.violations};
+        network_(scheduler_, mixed(options.seed, 4), faults_to_nodes(options.seed)),
+        oracle_(options.nodes, report_.violations) {
+    const LogWorldParts parts{scheduler_, network_, digests_, oracle_, report_.violations};
+    const bool shared = options.registers == Registers::kOfAll;
     for (std::uint64_t i = 1; i <= options.nodes; ++i) {
       nodes_.push_back(std::make_unique<LogNode>(
-          parts, LogNode::Options{NodeId{i}, mixed(options.seed, 10 + i), options.groups,
-                                  short_settings(options.seed + i)}));
+          parts, LogNode::Options{.id = NodeId{i},
+                                  .seed = mixed(options.seed, 10 + i),
+                                  .groups = options.groups,
+                                  .voters = shared ? options.nodes : 0,
+                                  .settings = short_settings(options.seed + i)}));
     }
     for (std::uint64_t i = 0; i < options.clients; ++i) {
       clients_.push_back(
@@ -71,6 +89,7 @@ class LogWorld {
                                                          .seed = mixed(options.seed, 1000 + i),
                                                          .nodes = options.nodes,
                                                          .groups = options.groups,
+                                                         .registers = options.registers,
                                                          .think_most = options.think_most,
                                                          .patience = milliseconds(2000),
                                                          .is_lost = [this](NodeId node) {
@@ -78,13 +97,14 @@ class LogWorld {
                                                          }}));
     }
     let_answers_double();
+    if (shared) spoil_voters();
   }
 
   LogReport run() {
-    report_.faults =
-        options_.faults
-            ? *options_.faults
-            : plan_faults(options_.seed, {options_.nodes, options_.groups, options_.lasts});
+    report_.faults = options_.faults
+                         ? *options_.faults
+                         : plan_faults(options_.seed, {options_.nodes, options_.groups,
+                                                       options_.registers, options_.lasts});
     for (const LogFault& fault : report_.faults)
       scheduler_.after(kWorld, fault.when, [this, &fault] { carry_out(fault); });
     for (const auto& node : nodes_)
@@ -108,6 +128,15 @@ class LogWorld {
     for (std::uint64_t node = 1; node <= options_.nodes; ++node) {
       for (std::uint64_t client = 0; client < options_.clients; ++client)
         network_.set_faults({NodeId{node}, NodeId{kFirstClient + client}}, faults);
+    }
+  }
+
+  void spoil_voters() {
+    for (std::uint64_t from = 1; from <= options_.nodes; ++from) {
+      for (std::uint64_t to = 1; to <= options_.nodes; ++to) {
+        if (from == to) continue;
+        network_.set_faults({NodeId{from}, NodeId{to}}, faults_of_voters(options_.seed));
+      }
     }
   }
 
@@ -137,9 +166,21 @@ class LogWorld {
         node.clock().set_drift({static_cast<std::int64_t>(fault.amount)});
         break;
       case LogFaultKind::kPartition: partition(fault); break;
+      case LogFaultKind::kCutPair: cut({fault.node, NodeId{fault.amount}}, fault.lasts); break;
+      case LogFaultKind::kIsolate:
+        for (std::uint64_t i = 1; i <= options_.nodes; ++i) {
+          if (fault.amount != 2) cut({NodeId{i}, fault.node}, fault.lasts);
+          if (fault.amount != 1) cut({fault.node, NodeId{i}}, fault.lasts);
+        }
+        break;
       case LogFaultKind::kReset:
         for (std::uint64_t client = 0; client < options_.clients; ++client)
           network_.reset({{NodeId{kFirstClient + client}, fault.node}, Lane::kControl});
+        for (std::uint64_t i = 1; i <= options_.nodes; ++i) {
+          if (NodeId{i} == fault.node) continue;
+          for (const Lane lane : {Lane::kControl, Lane::kBulk})
+            network_.reset({{NodeId{i}, fault.node}, lane});
+        }
         break;
       case LogFaultKind::kFlush: node.flush(fault.amount); break;
       case LogFaultKind::kBitFlip:
@@ -148,6 +189,16 @@ class LogWorld {
         restart_later(node, fault.lasts);
         break;
     }
+  }
+
+  // Cuts may overlap: the last one to end heals.
+  void cut(const Link& link, nanoseconds lasts) {
+    if (link.from == link.to) return;
+    network_.block(link);
+    ++cuts_[link];
+    scheduler_.after(kWorld, lasts, [this, link] {
+      if (--cuts_[link] == 0) network_.unblock(link);
+    });
   }
 
   void partition(const LogFault& fault) {
@@ -211,6 +262,8 @@ class LogWorld {
       report_.truncations += node->counters().truncations;
       report_.flips_found += node->counters().flips_found;
     }
+    report_.elections = oracle_.elections();
+    report_.replaced = oracle_.replaced();
   }
 
   const LogWorldOptions options_;
@@ -218,6 +271,8 @@ class LogWorld {
   Scheduler scheduler_;
   Network network_;
   checkers::DigestAgreement digests_;
+  RaftOracle oracle_;
+  std::map<Link, int> cuts_;  // How many hold now.
   checkers::History history_;
   std::uint64_t next_number_ = 1;
   std::vector<std::unique_ptr<LogNode>> nodes_;
@@ -238,6 +293,19 @@ LogWorldOptions log_world_of(std::uint64_t seed) {
   return options;
 }
 
+LogWorldOptions raft_world_of(std::uint64_t seed) {
+  base::SeededRandom random(mixed(seed, 7));
+  LogWorldOptions options;
+  options.seed = seed;
+  options.registers = Registers::kOfAll;
+  options.nodes = random.below(4) == 0 ? 5 : 3;
+  options.groups = std::array<std::uint64_t, 4>{1, 1, 2, 4}[random.below(4)];
+  options.clients = 2 + random.below(6);
+  options.think_most = milliseconds(std::array<int, 3>{5, 40, 200}[random.below(3)]);
+  options.calm = std::chrono::seconds(20);
+  return options;
+}
+
 LogReport simulate_log(const LogWorldOptions& options) {
   return LogWorld(options).run();
 }
@@ -255,10 +323,11 @@ std::string to_text(const LogWorldOptions& options, const LogReport& report) {
   std::string text = fmt::format(
       "seed {}: {} nodes, {} groups, {} clients; {} operations, {} commands answered, {} sets, {} "
       "crashes, "
-      "{} truncations, {} damaged logs refused, {} messages, {} tasks\n",
+      "{} truncations, {} damaged logs refused, {} elections, {} entries replaced, {} messages, {} "
+      "tasks\n",
       options.seed, options.nodes, options.groups, options.clients, report.operations,
       report.executed, report.sets, report.crashes, report.truncations, report.flips_found,
-      report.messages, report.tasks);
+      report.elections, report.replaced, report.messages, report.tasks);
   for (const std::string& violation : report.violations)
     text += "VIOLATION " + violation + "\n";
   return text;

@@ -5,8 +5,8 @@
 //   report.violations.empty();
 //
 // A run has two stages: faults happen for `lasts`, then they stop, and within `calm` every client must get
-// answers again. Equal options give equal reports. Oracles: log_node.h; linearizability of every register;
-// agreement of digests; liveness at the end.
+// answers again. Equal options give equal reports. Oracles: log_node.h, raft_oracle.h; linearizability of
+// every register; agreement of digests; liveness at the end.
 
 #pragma once
 
@@ -18,12 +18,14 @@
 
 #include "log/settings.h"
 #include "sim/log/fault_plan.h"
+#include "sim/log/log_client.h"
 
 namespace cadastre::sim {
 
 struct LogWorldOptions {
   std::uint64_t seed = 0;
   std::uint64_t nodes = 3;
+  Registers registers = Registers::kOfNodes;  // kOfAll: the nodes are the voters of all groups.
   std::uint64_t groups = 4;
   std::uint64_t clients = 6;
   std::chrono::nanoseconds lasts = std::chrono::seconds(20);
@@ -34,6 +36,8 @@ struct LogWorldOptions {
 
 // The usual world, with what the seed varies: how many nodes, groups and clients, and how busy they are.
 [[nodiscard]] LogWorldOptions log_world_of(std::uint64_t seed);
+// The same with replicated groups on three or five voters.
+[[nodiscard]] LogWorldOptions raft_world_of(std::uint64_t seed);
 
 struct LogReport {
   std::vector<std::string> violations;
@@ -46,6 +50,8 @@ struct LogReport {
   std::uint64_t sets = 0;
   std::uint64_t truncations = 0;
   std::uint64_t flips_found = 0;
+  std::uint64_t elections = 0;
+  std::uint64_t replaced = 0;  // Entries on a disk, by those of a later leader.
 };
 
 [[nodiscard]] LogReport simulate_log(const LogWorldOptions& options);
