@@ -28,7 +28,7 @@
 #include "log/storage.h"
 #include "log/types.h"
 #include "node/background_thread.h"
-#include "node/first_settings.h"
+#include "node/leadership_watch.h"
 #include "node/local_log.h"
 
 namespace cadastre::node {
@@ -120,14 +120,14 @@ base::Result<void, EmbeddedError> EmbeddedCoordination::open_log(const EmbeddedO
                                                                  const base::Logger& logger) {
   LocalLogOptions log_options{.directory = options.directory / kLogName, .appliers = 1};
   log::GroupOptions group_options{.group = kCoordinationGroup, .machine = *machine_};
-  first_settings_ = std::make_unique<FirstSettings>(*machine_, options.settings);
+  leadership_ = std::make_unique<LeadershipWatch>(*machine_, options.settings);
   if (options.replication) {
     const EmbeddedReplication& replication = *options.replication;
     log_options.identity = replication.identity;
     log_options.replication = {replication.identity.node, replication.run, replication.transport};
     log_options.settings.raft = replication.raft;
     group_options.group = replication.group;
-    group_options.listener = first_settings_.get();
+    group_options.listener = leadership_.get();
     group_options.replicated = log::ReplicaOptions{replication.founders, replication.seed};
   }
   auto log = LocalLog::open(log_options, clock, logger);
@@ -139,7 +139,7 @@ base::Result<void, EmbeddedError> EmbeddedCoordination::open_log(const EmbeddedO
   machine_->verify();
   backend_ = std::make_unique<replicated::ReplicatedBackend>(*group_, *machine_);
   if (options.replication) {
-    first_settings_->attach(*backend_);
+    leadership_->attach(*backend_);
     return {};
   }
   if (machine_->configured()) return {};

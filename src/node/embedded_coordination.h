@@ -17,8 +17,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/attributes.h"
@@ -42,7 +44,7 @@
 #include "log/transport.h"
 #include "log/types.h"
 #include "node/background_thread.h"
-#include "node/first_settings.h"
+#include "node/leadership_watch.h"
 #include "node/local_log.h"
 
 namespace cadastre::node {
@@ -90,6 +92,8 @@ class EmbeddedCoordination {
   }
   // Whether this node may answer: of a replicated group, whether it leads.
   [[nodiscard]] bool leads() const { return group_->status().role == log::Role::kLeader; }
+  // Told whenever a replicated group is led by another node from now on (leadership_watch.h).
+  void on_loss(std::function<void()> told) { leadership_->on_loss(std::move(told)); }
   // Where frames of other nodes go.
   [[nodiscard]] log::TransportSink& sink() noexcept CAD_LIFETIMEBOUND { return log_->host(); }
 
@@ -138,7 +142,7 @@ class EmbeddedCoordination {
   std::unique_ptr<LocalLog> log_;
   log::Group* group_ = nullptr;
   std::unique_ptr<coord::replicated::ReplicatedBackend> backend_;
-  std::unique_ptr<FirstSettings> first_settings_;  // Borrowed by the log, which stops first.
+  std::unique_ptr<LeadershipWatch> leadership_;  // Borrowed by the log, which stops first.
 };
 
 }  // namespace cadastre::node

@@ -221,6 +221,7 @@ base::Result<void, ServerError> ServerNode::open_coordination(const ServerConfig
   streams_ = std::make_unique<server::ClaimStreams>(
       server::ClaimStreamsParts{coordination_->async(), *stamper_, *alarm_, random_});
   alarm_->start([this] { streams_->on_alarm(); });
+  coordination_->on_loss([this] { streams_->send_away(); });
   return {};
 }
 
@@ -348,6 +349,7 @@ bool ServerNode::stop() {
   if (http_) http_->stop();
   if (http_thread_.joinable()) http_thread_.join();
   http_.reset();
+  if (coordination_) coordination_->on_loss({});
   streams_.reset();
   coordination_.reset();
   member_.reset();

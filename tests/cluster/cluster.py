@@ -70,11 +70,14 @@ class Cluster:
         self.wait_for_leader()
         return self
 
+    def page(self, node, path):
+        with urllib.request.urlopen(f"http://{self.servers[node].ready['http']}{path}", timeout=5) as answer:
+            return answer.read().decode()
+
     def status(self, node):
         """What the node says of the group, or nothing if it does not answer."""
         try:
-            with urllib.request.urlopen(f"http://{self.servers[node].ready['http']}/debug/log", timeout=5) as answer:
-                return json.loads(answer.read())
+            return json.loads(self.page(node, "/debug/log"))
         except (urllib.error.URLError, OSError, ValueError):
             return None
 

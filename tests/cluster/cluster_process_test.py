@@ -7,6 +7,7 @@
 import json
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -190,6 +191,29 @@ class ClusterTest(unittest.TestCase):
             caller.call("Checkpoint", lease=old, cursor=self.v1.Cursor(last_key=b"0000x"), op_id=3)
         self.assertEqual(detail(refused.exception).code, "stale_fence")
         caller.call("Checkpoint", lease=new, cursor=self.v1.Cursor(last_key=b"0000x"), op_id=4)
+
+    def test_a_leader_that_was_paused_sends_waiting_streams_away(self):
+        cluster = self.cluster().found()
+        leader = cluster.wait_for_leader()
+        caller = self.caller(cluster, leader)
+        caller.make_run(1, 1)
+        caller.call("Claim", run=1, worker=1)
+        before = cluster.status(leader)["last"]
+        stream = caller.stream(run=1, worker=2, grants_max=1)
+        cluster.wait_until("the stream's claim", lambda: cluster.status(leader)["last"] > before)
+        caller.call("GetRun", run=1)  # Behind the stream's own look at the run: it sleeps now.
+        server = cluster.servers[leader]
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            others = [node for node in cluster.ids if node != leader]
+            cluster.wait_until("another leader", lambda: any(
+                (cluster.status(node) or {}).get("role") == "leader" for node in others))
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        with self.assertRaises(grpc.RpcError) as ended:
+            next(stream)
+        self.assertEqual(ended.exception.code(), Code.UNAVAILABLE)
+        self.assertEqual(detail(ended.exception).code, "no_leader")
 
     def test_a_rolling_restart_loses_nothing(self):
         cluster = self.cluster().found()
