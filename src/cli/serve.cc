@@ -43,6 +43,10 @@ Result<node::ServerConfig, CommandError> config_of(const ServeArguments& argumen
   if (arguments.tls_key) config.tls_key = arguments.tls_key;
   if (arguments.tls_client_ca) config.tls_client_ca = arguments.tls_client_ca;
   if (arguments.token_file) config.token_file = arguments.token_file;
+  if (arguments.topology) config.topology = arguments.topology;
+  if (arguments.node) config.node = arguments.node;
+  config.bootstrap = config.bootstrap || arguments.bootstrap;
+  config.join = config.join || arguments.join;
   config.insecure = config.insecure || arguments.insecure;
   config.log_json = config.log_json || arguments.log_json;
   return config;

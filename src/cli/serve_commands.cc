@@ -26,6 +26,12 @@ void add_serve_command(CLI::App& app, ServeArguments& arguments, Command& chosen
                    "clients must show a certificate of this authority, PEM");
   serve.add_option("--token-file", arguments.token_file,
                    "lines of TOKEN TENANT…; readable by its owner only");
+  serve.add_option("--topology", arguments.topology,
+                   "the cluster's nodes and groups, protobuf text; the same file on all nodes");
+  serve.add_option("--node", arguments.node, "which of them this is: its raft_id");
+  serve.add_flag("--bootstrap", arguments.bootstrap,
+                 "founds the cluster: once, on each of its voters");
+  serve.add_flag("--join", arguments.join, "a new node, to be added to a running cluster");
   serve.add_flag("--insecure", arguments.insecure, "other addresses than loopback without TLS");
   serve.add_flag("--log-json", arguments.log_json, "the log as JSON lines");
   serve.callback([&arguments, &chosen] {

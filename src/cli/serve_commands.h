@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,10 @@ struct ServeArguments {
   std::optional<std::string> tls_key;
   std::optional<std::string> tls_client_ca;
   std::optional<std::string> token_file;
+  std::optional<std::string> topology;
+  std::optional<std::uint64_t> node;
+  bool bootstrap = false;
+  bool join = false;
   bool insecure = false;
   bool log_json = false;
 };

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <string_view>
 #include <system_error>
+#include <vector>
+
+#include "client/limits.h"
 
 namespace cadastre::client {
 namespace {
@@ -27,6 +30,18 @@ bool is_address(std::string_view text) noexcept {
   const std::string_view host = host_of(text);
   if (host.starts_with('[')) return host.size() > 2 && host.ends_with(']');
   return !host.empty() && host.find_first_of(":/ ") == std::string_view::npos;
+}
+
+std::vector<std::string_view> addresses_of(std::string_view text) {
+  std::vector<std::string_view> addresses;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view address = text.substr(0, comma);
+    if (!is_address(address) || addresses.size() == kAddressesMax) return {};
+    addresses.push_back(address);
+    if (comma == std::string_view::npos) return addresses;
+    text.remove_prefix(comma + 1);
+  }
 }
 
 bool is_loopback(std::string_view text) noexcept {

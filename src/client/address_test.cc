@@ -1,8 +1,13 @@
 #include "client/address.h"
 
+#include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "client/limits.h"
 
 namespace cadastre::client {
 namespace {
@@ -13,6 +18,19 @@ TEST(Address, IsAHostAndAPort) {
   for (const std::string_view text : {"", "host", "host:", ":1", "host:0", "host:65536", "host:x",
                                       "host:1x", "::1:80", "[]:80", "a/b:80", "host:-1", "a b:1"})
     EXPECT_FALSE(is_address(text)) << text;
+}
+
+TEST(Address, OfAClusterIsSeveral) {
+  using Several = std::vector<std::string_view>;
+  EXPECT_EQ(addresses_of("a:1"), (Several{"a:1"}));
+  EXPECT_EQ(addresses_of("a:1,[::1]:2,c:3"), (Several{"a:1", "[::1]:2", "c:3"}));
+  for (const std::string_view text : {"", ",", "a:1,", ",a:1", "a:1,b", "a:1, b:2"})
+    EXPECT_TRUE(addresses_of(text).empty()) << text;
+  std::string many = "a:1";
+  for (std::size_t i = 1; i < kAddressesMax; ++i)
+    many += ",a:1";
+  EXPECT_EQ(addresses_of(many).size(), kAddressesMax);
+  EXPECT_TRUE(addresses_of(many + ",a:1").empty());
 }
 
 TEST(Address, SaysWhetherItStaysHere) {

@@ -34,4 +34,7 @@ inline constexpr std::size_t kCallsMaxDefault = 1024;
 
 inline constexpr std::size_t kErrorTextMax = 1024;  // of a detail, in bytes
 
+// Servers of one cluster that a client knows. More are no address.
+inline constexpr std::size_t kAddressesMax = 16;
+
 }  // namespace cadastre::client

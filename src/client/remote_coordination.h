@@ -10,6 +10,9 @@
 // the first loss. An answer that says no is never asked for again. What a server does not let in (no token, a
 // foreign tenant, a request that is none) is kRefused.
 //
+// Of several nodes of a cluster any one will do: each takes every call to the one that leads. A client stays with one
+// until a call to it is unavailable or late, and goes on with the next.
+//
 // What differs from a backend in this process: a run's op-log is empty, a shard's has no hashes. A list of more than
 // kListLimitMax entries is fetched in pages, each of which shows its own moment.
 //
@@ -69,7 +72,7 @@ enum class TimeOf : std::uint8_t {
 };
 
 struct RemoteOptions {
-  std::string address;  // HOST:PORT
+  std::string address;  // HOST:PORT; of a cluster several of its nodes, by commas
   std::optional<TlsOptions> tls = std::nullopt;
   std::string token = {};  // "Bearer" is added; empty: none
   TimeOf time = TimeOf::kCaller;
@@ -79,7 +82,7 @@ struct RemoteOptions {
 };
 
 enum class RemoteError : std::uint8_t {
-  kBadAddress,    // It is not HOST:PORT.
+  kBadAddress,    // It is not HOST:PORT, nor several by commas.
   kTokenInClear,  // A token goes to another machine only under TLS: give an authority.
   kBadTls,        // A certificate without its key, or the reverse.
 };

@@ -120,7 +120,7 @@ Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_coordination(
     return open_local(backend.substr(kLocal.size()), memory.hash_seed);
   }
   if (backend.starts_with(kEtcd)) return open_etcd(backend.substr(kEtcd.size()), etcd);
-  if (client::is_address(backend)) {
+  if (!client::addresses_of(backend).empty()) {
     auto remote = open_remote(std::string(backend), access);
     if (!remote) return base::fail(OpenError::kBadAccess, remote.error().detail);
     return *std::move(remote);

@@ -28,6 +28,7 @@
 #include "log/storage.h"
 #include "log/types.h"
 #include "node/background_thread.h"
+#include "node/leadership_watch.h"
 #include "node/local_log.h"
 
 namespace cadastre::node {
@@ -117,15 +118,30 @@ base::Result<void, EmbeddedError> EmbeddedCoordination::open_machine(const Embed
 base::Result<void, EmbeddedError> EmbeddedCoordination::open_log(const EmbeddedOptions& options,
                                                                  const base::Clock& clock,
                                                                  const base::Logger& logger) {
-  auto log =
-      LocalLog::open({.directory = options.directory / kLogName, .appliers = 1}, clock, logger);
+  LocalLogOptions log_options{.directory = options.directory / kLogName, .appliers = 1};
+  log::GroupOptions group_options{.group = kCoordinationGroup, .machine = *machine_};
+  leadership_ = std::make_unique<LeadershipWatch>(*machine_, options.settings);
+  if (options.replication) {
+    const EmbeddedReplication& replication = *options.replication;
+    log_options.identity = replication.identity;
+    log_options.replication = {replication.identity.node, replication.run, replication.transport};
+    log_options.settings.raft = replication.raft;
+    group_options.group = replication.group;
+    group_options.listener = leadership_.get();
+    group_options.replicated = log::ReplicaOptions{replication.founders, replication.seed};
+  }
+  auto log = LocalLog::open(log_options, clock, logger);
   if (!log) return passed_on(log.error());
   log_ = *std::move(log);
-  auto group = log_->host().open_group({.group = kCoordinationGroup, .machine = *machine_});
+  auto group = log_->host().open_group(group_options);
   if (!group) return passed_on(group.error());
   group_ = *group;
   machine_->verify();
   backend_ = std::make_unique<replicated::ReplicatedBackend>(*group_, *machine_);
+  if (options.replication) {
+    leadership_->attach(*backend_);
+    return {};
+  }
   if (machine_->configured()) return {};
   const auto configured = configure(options.settings);
   if (!configured) return base::fail(EmbeddedError::kCannotOpen, to_text(configured.error()));

@@ -17,8 +17,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/attributes.h"
 #include "base/clock.h"
@@ -33,10 +36,15 @@
 #include "coord/replicated/replicated_backend.h"
 #include "coord/replicated/settings.h"
 #include "coord/replicated/snapshot_store.h"
+#include "log/engine.h"
 #include "log/group.h"
 #include "log/metrics.h"
+#include "log/settings.h"
+#include "log/storage/records.h"
+#include "log/transport.h"
 #include "log/types.h"
 #include "node/background_thread.h"
+#include "node/leadership_watch.h"
 #include "node/local_log.h"
 
 namespace cadastre::node {
@@ -51,11 +59,23 @@ enum class EmbeddedError : std::uint8_t {
   kDamaged,  // Synced bytes are missing or changed: `detail` says where. Restore a backup.
 };
 
+// A place among the nodes of a cluster.
+struct EmbeddedReplication {
+  log::NodeIdentity identity;
+  log::GroupId group = kCoordinationGroup;
+  std::vector<log::NodeId> founders = {};  // None: the node joins.
+  std::uint64_t seed = 0;                  // Of election timeouts.
+  std::uint64_t run = 0;                   // Another one for each process of the node.
+  log::Transport* transport = nullptr;     // Outlives the coordination.
+  log::RaftSettings raft = {};
+};
+
 struct EmbeddedOptions {
   std::filesystem::path directory;  // Made if it is not there.
   // Written when the state is created. Whatever is there already keeps its own: configure() changes them.
   coord::replicated::Settings settings = {};
   std::uint64_t hash_seed = 0;  // Random in production; decides nothing that a caller sees.
+  std::optional<EmbeddedReplication> replication = std::nullopt;  // Nothing: this disk alone.
 };
 
 class EmbeddedCoordination {
@@ -70,6 +90,13 @@ class EmbeddedCoordination {
   [[nodiscard]] coord::AsyncCoordinationFacade& async() noexcept CAD_LIFETIMEBOUND {
     return *backend_;
   }
+  // Whether this node may answer: of a replicated group, whether it leads.
+  [[nodiscard]] bool leads() const { return group_->status().role == log::Role::kLeader; }
+  // Told whenever a replicated group is led by another node from now on (leadership_watch.h).
+  void on_loss(std::function<void()> told) { leadership_->on_loss(std::move(told)); }
+  // Where frames of other nodes go.
+  [[nodiscard]] log::TransportSink& sink() noexcept CAD_LIFETIMEBOUND { return log_->host(); }
+
   // A facade that waits. It does not outlive this object; sessions of one thread need one of their own.
   [[nodiscard]] std::unique_ptr<coord::CoordinationFacade> blocking() CAD_LIFETIMEBOUND;
 
@@ -115,6 +142,7 @@ class EmbeddedCoordination {
   std::unique_ptr<LocalLog> log_;
   log::Group* group_ = nullptr;
   std::unique_ptr<coord::replicated::ReplicatedBackend> backend_;
+  std::unique_ptr<LeadershipWatch> leadership_;  // Borrowed by the log, which stops first.
 };
 
 }  // namespace cadastre::node

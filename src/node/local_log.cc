@@ -22,7 +22,12 @@ base::Result<std::unique_ptr<LocalLog>, log::OpenError> LocalLog::open(
   }
   log->storage_ = std::move(storage);
   log->threads_ = std::make_unique<LogThreads>(clock, logger);
-  log->host_ = CAD_TRY(log::Host::open({*log->storage_, *log->threads_, clock}));
+  log->host_ = CAD_TRY(log::Host::open({.storage = *log->storage_,
+                                        .runner = *log->threads_,
+                                        .clock = clock,
+                                        .settings = options.settings,
+                                        .replication = options.replication,
+                                        .logger = &logger}));
   log->threads_->start(*log->host_, options.appliers);
   return log;
 }

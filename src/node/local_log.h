@@ -13,6 +13,7 @@
 #include "base/logger.h"
 #include "base/result.h"
 #include "log/host.h"
+#include "log/settings.h"
 #include "log/storage.h"
 #include "log/storage/records.h"
 #include "node/log_threads.h"
@@ -23,6 +24,8 @@ struct LocalLogOptions {
   std::filesystem::path directory;
   log::NodeIdentity identity{log::ClusterId{1}, log::NodeId{1}};
   int appliers = 2;
+  log::Settings settings = {};
+  log::HostReplication replication = {};  // What replicated groups need.
 };
 
 class LocalLog {

@@ -80,6 +80,18 @@ void read_retention(const toml::table& table, ServerConfig& config, std::string&
   config.terminal_runs_kept = std::chrono::hours(hours);
 }
 
+void read_cluster(const toml::table& table, ServerConfig& config, std::string& error) {
+  TableReader reader(table, "cluster.", error);
+  std::int64_t node = 0;
+  reader.read<std::string>("topology", config.topology);
+  reader.read<std::int64_t>("node", node);
+  reader.read<bool>("bootstrap", config.bootstrap);
+  reader.read<bool>("join", config.join);
+  reader.refuse_others({"topology", "node", "bootstrap", "join"});
+  if (node < 0 && error.empty()) error = "cluster.node is a raft_id of the topology, above 0";
+  if (node > 0) config.node = static_cast<std::uint64_t>(node);
+}
+
 ServerConfig read_all(const toml::table& root, std::string& error) {
   ServerConfig config;
   TableReader reader(root, "", error);
@@ -90,10 +102,12 @@ ServerConfig read_all(const toml::table& root, std::string& error) {
   reader.read<bool>("log_json", config.log_json);
   reader.read<std::string>("token_file", config.token_file);
   if (const toml::table* const tls = reader.table("tls")) read_tls(*tls, config, error);
+  if (const toml::table* const cluster = reader.table("cluster"))
+    read_cluster(*cluster, config, error);
   if (const toml::table* const kept = reader.table("retention"))
     read_retention(*kept, config, error);
-  reader.refuse_others(
-      {"data", "listen", "http", "insecure", "log_json", "token_file", "tls", "retention"});
+  reader.refuse_others({"data", "listen", "http", "insecure", "log_json", "token_file", "tls",
+                        "cluster", "retention"});
   return config;
 }
 

@@ -10,6 +10,11 @@
 //   cert = "/etc/cadastre/server.pem"
 //   key = "/etc/cadastre/server.key"
 //   client_ca = "/etc/cadastre/clients.pem"
+//   [cluster]
+//   topology = "/etc/cadastre/topology"
+//   node = 1                         # the raft_id in the topology
+//   bootstrap = false                # founds the cluster: once, on each of its voters
+//   join = false                     # a new node of a running cluster
 //   [retention]
 //   terminal_runs_hours = 168        # 0: for ever
 //
@@ -37,6 +42,10 @@ struct ServerConfig {
   std::optional<std::string> tls_cert = std::nullopt;
   std::optional<std::string> tls_key = std::nullopt;
   std::optional<std::string> tls_client_ca = std::nullopt;
+  std::optional<std::string> topology = std::nullopt;  // Nothing: a server on its own.
+  std::optional<std::uint64_t> node = std::nullopt;
+  bool bootstrap = false;
+  bool join = false;
   std::chrono::hours terminal_runs_kept{168};
 
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;

@@ -25,6 +25,11 @@ token_file = "t"
 cert = "c"
 key = "k"
 client_ca = "a"
+[cluster]
+topology = "n"
+node = 3
+bootstrap = true
+join = true
 [retention]
 terminal_runs_hours = 5
 )");
@@ -38,6 +43,10 @@ terminal_runs_hours = 5
                               .tls_cert = "c",
                               .tls_key = "k",
                               .tls_client_ca = "a",
+                              .topology = "n",
+                              .node = 3,
+                              .bootstrap = true,
+                              .join = true,
                               .terminal_runs_kept = std::chrono::hours(5)};
   EXPECT_EQ(*config, expected);
 }
@@ -53,6 +62,10 @@ TEST(ServerConfig, WhatIsUnknownOrOfAnotherTypeIsRefusedByName) {
       {"insecure = 'yes'", "insecure"},
       {"tls = 1", "tls"},
       {"[tls]\ncertificate = 'x'", "tls.certificate"},
+      {"cluster = 1", "cluster"},
+      {"[cluster]\nnode = -1", "cluster.node"},
+      {"[cluster]\nnode = 'a'", "cluster.node"},
+      {"[cluster]\nid = 1", "cluster.id"},
       {"[retention]\nterminal_runs_hours = 1.5", "retention.terminal_runs_hours"},
       {"[retention]\nterminal_runs_hours = -1", "retention.terminal_runs_hours"},
       {"[retention]\nterminal_runs_hours = 9000000", "retention.terminal_runs_hours"},

@@ -15,19 +15,27 @@
 #include "base/logger.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "client/remote_coordination.h"
+#include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/states.h"
+#include "log/group.h"
 #include "log/group_status.h"
+#include "log/types.h"
 #include "node/alarm_thread.h"
+#include "node/cluster_member.h"
 #include "node/embedded_coordination.h"
+#include "node/log_page.h"
 #include "node/server_config.h"
 #include "server/access.h"
 #include "server/claim_streams.h"
 #include "server/current_access.h"
 #include "server/grpc/grpc_server.h"
+#include "server/grpc/peer_transport.h"
 #include "server/http/http_server.h"
 #include "server/http/metrics_page.h"
+#include "server/leader_finder.h"
 #include "server/limits.h"
 #include "server/listen_address.h"
 #include "server/private_file.h"
@@ -61,6 +69,19 @@ ServerError translated(server::StartError code) noexcept {
     case server::StartError::kCannotListen: return ServerError::kCannotListen;
   }
   return ServerError::kBadConfig;
+}
+
+ServerError translated(MemberError code) noexcept {
+  switch (code) {
+    case MemberError::kBadConfig: return ServerError::kBadConfig;
+    case MemberError::kInsecure: return ServerError::kInsecure;
+    case MemberError::kCannotListen: return ServerError::kCannotListen;
+    case MemberError::kLocked: return ServerError::kLocked;
+    case MemberError::kCannotOpen: return ServerError::kCannotOpen;
+    case MemberError::kForeign: return ServerError::kForeign;
+    case MemberError::kDamaged: return ServerError::kDamaged;
+  }
+  return ServerError::kCannotOpen;
 }
 
 ServerError translated(server::TokenFileError code) noexcept {
@@ -103,13 +124,28 @@ base::Result<std::optional<server::TlsMaterial>, ServerError> read_tls(const Ser
   return tls;
 }
 
+// What nodes show each other: the server's certificate, and the authority of both.
+base::Result<std::optional<server::PeerTls>, ServerError> read_peer_tls(
+    const ServerConfig& config) {
+  const auto tls = CAD_TRY(read_tls(config));
+  if (!tls) return std::nullopt;
+  if (!tls->client_ca) {
+    return base::fail(ServerError::kBadConfig,
+                      "nodes of a cluster show each other their certificates: give "
+                      "--tls-client-ca, the authority of all of them");
+  }
+  return server::PeerTls{*tls->client_ca, tls->certificate_chain, tls->private_key};
+}
+
+server::PlainPolicy plain_of(const ServerConfig& config) noexcept {
+  return config.insecure ? server::PlainPolicy::kAnywhere : server::PlainPolicy::kLoopbackOnly;
+}
+
 base::Result<server::ListenAddress, ServerError> address_of(const std::string& text,
                                                             const ServerConfig& config) {
   auto address = CAD_TRY(passed_on(server::parse_listen_address(text)));
   const auto transport = config.tls_cert ? server::Transport::kTls : server::Transport::kPlain;
-  const auto policy =
-      config.insecure ? server::PlainPolicy::kAnywhere : server::PlainPolicy::kLoopbackOnly;
-  CAD_TRY(passed_on(server::may_listen(address, transport, policy)));
+  CAD_TRY(passed_on(server::may_listen(address, transport, plain_of(config))));
   return address;
 }
 
@@ -125,6 +161,7 @@ base::Result<std::unique_ptr<ServerNode>, ServerError> ServerNode::start(
   node->access_ = std::make_unique<server::CurrentAccess>(CAD_TRY(node->read_access()));
   CAD_TRY(node->start_http(config));  // First, so that it can say that the rest is still opening.
   CAD_TRY(node->open_coordination(config));
+  if (config.topology) CAD_TRY(node->join_cluster(config));
   CAD_TRY(node->start_grpc(config));
   const std::chrono::milliseconds retention = config.terminal_runs_kept;
   node->background_thread_ =
@@ -151,6 +188,9 @@ base::Result<void, ServerError> ServerNode::start_http(const ServerConfig& confi
   pages.push_back({"/metrics", [this] {
                      return metrics_answer();
                    }});
+  pages.push_back({"/debug/log", [this] {
+                     return log_answer();
+                   }});
   http_ = CAD_TRY(passed_on(server::HttpServer::bind(options, std::move(pages))));
   http_address_ = to_text(server::ListenAddress{options.address.host, http_->port()});
   http_thread_ = std::jthread([this] { http_->serve(); });
@@ -165,8 +205,15 @@ base::Result<void, ServerError> ServerNode::start_http(const ServerConfig& confi
 }
 
 base::Result<void, ServerError> ServerNode::open_coordination(const ServerConfig& config) {
-  coordination_ = CAD_TRY(passed_on(EmbeddedCoordination::open(
-      {.directory = config.data, .hash_seed = random_.next_u64()}, parts_.clock, parts_.logger)));
+  EmbeddedOptions options{.directory = config.data, .hash_seed = random_.next_u64()};
+  if (config.topology) {
+    member_ = CAD_TRY(passed_on(ClusterMember::open(config, {parts_.clock, parts_.logger})));
+    options.replication = member_->replication();
+  } else if (config.node || config.bootstrap || config.join) {
+    return base::fail(ServerError::kBadConfig, "--node, --bootstrap and --join need --topology");
+  }
+  coordination_ =
+      CAD_TRY(passed_on(EmbeddedCoordination::open(options, parts_.clock, parts_.logger)));
   stamper_ = std::make_unique<server::Stamper>(parts_.clock, [this](const coord::TenantId& tenant) {
     return coordination_->largest_now(tenant);
   });
@@ -174,21 +221,35 @@ base::Result<void, ServerError> ServerNode::open_coordination(const ServerConfig
   streams_ = std::make_unique<server::ClaimStreams>(
       server::ClaimStreamsParts{coordination_->async(), *stamper_, *alarm_, random_});
   alarm_->start([this] { streams_->on_alarm(); });
+  coordination_->on_loss([this] { streams_->send_away(); });
   return {};
 }
 
+base::Result<void, ServerError> ServerNode::join_cluster(const ServerConfig& config) {
+  const auto address = CAD_TRY(address_of(member_->self().peer_address, config));
+  const auto tls = CAD_TRY(read_peer_tls(config));
+  return passed_on(member_->connect(*coordination_, address, tls, plain_of(config)));
+}
+
 base::Result<void, ServerError> ServerNode::start_grpc(const ServerConfig& config) {
-  const server::GrpcOptions options {
-    .address = CAD_TRY(address_of(config.listen, config))
+  server::GrpcOptions options {
+    .address =
+        CAD_TRY(address_of(member_ ? member_->self().service_address : config.listen, config))
     , .tls = CAD_TRY(read_tls(config))
   };
+  if (member_ && options.tls) {
+    options.forward_tls = client::TlsOptions{.authority = options.tls->client_ca.value_or(""),
+                                             .certificate = options.tls->certificate_chain,
+                                             .key = options.tls->private_key};
+  }
   grpc_ = CAD_TRY(passed_on(server::GrpcServer::start(options, {.backend = coordination_->async(),
                                                                 .clock = parts_.clock,
                                                                 .stamper = *stamper_,
                                                                 .access = *access_,
                                                                 .streams = *streams_,
                                                                 .admission = admission_,
-                                                                .metrics = metrics_})));
+                                                                .metrics = metrics_,
+                                                                .leader = member_.get()})));
   grpc_address_ = to_text(server::ListenAddress{options.address.host, grpc_->port()});
   return {};
 }
@@ -196,7 +257,9 @@ base::Result<void, ServerError> ServerNode::start_grpc(const ServerConfig& confi
 void ServerNode::collect_until_stopped(std::chrono::milliseconds retention) {
   while (!background_ending_.load()) {
     const auto collected =
-        coordination_->collect_runs(static_cast<std::uint64_t>(retention.count()));
+        coordination_->leads()
+            ? coordination_->collect_runs(static_cast<std::uint64_t>(retention.count()))
+            : base::Result<std::size_t, coord::InfraError>(0);
     if (!collected) {
       parts_.logger.warn("old runs were not forgotten", {{"reason", collected.error().message}});
     } else if (*collected > 0) {
@@ -210,10 +273,20 @@ void ServerNode::collect_until_stopped(std::chrono::milliseconds retention) {
 server::HttpAnswer ServerNode::ready_answer() const {
   switch (phase_.load()) {
     case Phase::kOpening: return {503, "text/plain", "opening\n"};
-    case Phase::kReady: return {200, "text/plain", "ready\n"};
+    case Phase::kReady:
+      if (member_ && member_->find_leader().where == server::LeaderRoute::Where::kUnknown)
+        return {503, "text/plain", "no leader\n"};
+      return {200, "text/plain", "ready\n"};
     case Phase::kStopping: break;
   }
   return {503, "text/plain", "stopping\n"};
+}
+
+server::HttpAnswer ServerNode::log_answer() const {
+  if (phase_.load() != Phase::kReady) return ready_answer();
+  log::Group& group = coordination_->group();
+  const log::NodeId self = member_ ? member_->self().id : log::kNoNode;
+  return {200, "application/json", group_line(group.id(), self, group.status())};
 }
 
 server::HttpAnswer ServerNode::metrics_answer() const {
@@ -263,6 +336,7 @@ void ServerNode::reload() {
 
 bool ServerNode::stop() {
   phase_.store(Phase::kStopping);
+  if (member_) member_->hand_over(kHandOverPatience);
   if (grpc_) grpc_->stop(kCallsPatience);
   background_ending_.store(true);
   background_signal_.raise();
@@ -270,12 +344,15 @@ bool ServerNode::stop() {
   if (alarm_) alarm_->stop();
   bool clean = true;
   if (coordination_) clean = coordination_->stop(kLogPatience);
-  grpc_.reset();  // Every call has its answer by now.
+  if (member_) member_->disconnect();  // Nothing is sent any more, and now nothing received.
+  grpc_.reset();                       // Every call has its answer by now.
   if (http_) http_->stop();
   if (http_thread_.joinable()) http_thread_.join();
   http_.reset();
+  if (coordination_) coordination_->on_loss({});
   streams_.reset();
   coordination_.reset();
+  member_.reset();
   return clean;
 }
 

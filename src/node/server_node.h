@@ -4,7 +4,7 @@
 //   auto node = CAD_TRY(ServerNode::start(config, {clock, logger}));
 //   print(node->grpc_address(), node->http_address());      // ready
 //   …until a signal…
-//   node->stop();                                            // within kCallsPatience + kLogPatience, about
+//   node->stop();                                            // within the patiences below, about
 //
 // Order: what stands in front starts last and stops first. While it stops, calls under way are finished or
 // refused, streams are ended, shards that were claimed for callers who got no answer are given back, and
@@ -29,6 +29,7 @@
 #include "base/result.h"
 #include "base/signal.h"
 #include "node/alarm_thread.h"
+#include "node/cluster_member.h"
 #include "node/embedded_coordination.h"
 #include "node/server_config.h"
 #include "server/access.h"
@@ -61,10 +62,11 @@ struct ServerNodeParts {
 class ServerNode {
  public:
   // R-27 gives ten seconds for all of it.
-  static constexpr std::chrono::milliseconds kCallsPatience{3'000};
+  static constexpr std::chrono::milliseconds kHandOverPatience{1'000};
+  static constexpr std::chrono::milliseconds kCallsPatience{2'500};
   static constexpr std::chrono::milliseconds kLogPatience{4'000};
   static constexpr std::chrono::milliseconds kStopMax{9'500};  // then whoever stops it gives up
-  static_assert(kCallsPatience + kLogPatience < std::chrono::seconds(8),
+  static_assert(kHandOverPatience + kCallsPatience + kLogPatience < std::chrono::seconds(8),
                 "closing files and joining threads gets its share of the ten seconds");
   static_assert(kStopMax < std::chrono::seconds(10), "the process still has to end");
 
@@ -97,10 +99,12 @@ class ServerNode {
   [[nodiscard]] base::Result<server::AccessTable, ServerError> read_access() const;
   [[nodiscard]] base::Result<void, ServerError> start_http(const ServerConfig& config);
   [[nodiscard]] base::Result<void, ServerError> open_coordination(const ServerConfig& config);
+  [[nodiscard]] base::Result<void, ServerError> join_cluster(const ServerConfig& config);
   [[nodiscard]] base::Result<void, ServerError> start_grpc(const ServerConfig& config);
   void collect_until_stopped(std::chrono::milliseconds retention);
   [[nodiscard]] server::HttpAnswer metrics_answer() const;
   [[nodiscard]] server::HttpAnswer ready_answer() const;
+  [[nodiscard]] server::HttpAnswer log_answer() const;
 
   const ServerNodeParts parts_;
   base::OsSeededRandom random_;
@@ -109,6 +113,7 @@ class ServerNode {
   server::Admission admission_;
   std::optional<std::string> token_file_;
   std::unique_ptr<server::CurrentAccess> access_;
+  std::unique_ptr<ClusterMember> member_;  // Nothing: a server on its own.
   std::unique_ptr<EmbeddedCoordination> coordination_;
   std::unique_ptr<server::Stamper> stamper_;
   std::unique_ptr<AlarmThread> alarm_;

@@ -32,6 +32,12 @@ client::WireStatus stopping() {
                                            "the server is stopping", coord::RetryAdvice::kLater});
 }
 
+client::WireStatus leads_no_more() {
+  return client::to_status(client::Refusal{client::StatusCode::kUnavailable, "no_leader",
+                                           "another node leads now: open the stream again",
+                                           coord::RetryAdvice::kLater});
+}
+
 client::WireStatus left() {
   return {client::StatusCode::kCancelled, "the caller left", {}};
 }
@@ -257,6 +263,18 @@ void ClaimStreams::stop() {
       sinks.push_back(&take_sink(waiter));
   }
   const client::WireStatus status = stopping();
+  for (ClaimSink* const sink : sinks)
+    sink->end(status);
+}
+
+void ClaimStreams::send_away() {
+  std::vector<ClaimSink*> sinks;
+  {
+    const base::MutexLock lock(mutex_);
+    for (const WaiterId waiter : waiters_.clear())
+      sinks.push_back(&take_sink(waiter));
+  }
+  const client::WireStatus status = leads_no_more();
   for (ClaimSink* const sink : sinks)
     sink->end(status);
 }

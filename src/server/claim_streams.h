@@ -98,6 +98,10 @@ class ClaimStreams {
   // Ends everybody with UNAVAILABLE; those who are being tried once they are answered.
   void stop() CAD_EXCLUDES(mutex_);
 
+  // This server leads no more: those who wait are told to ask again, elsewhere, for nothing wakes them here. Those
+  // who are being tried find out by themselves.
+  void send_away() CAD_EXCLUDES(mutex_);
+
   // For metrics: how many are open.
   [[nodiscard]] std::size_t size() const CAD_EXCLUDES(mutex_);
 

@@ -23,6 +23,7 @@
 #include "server/admission.h"
 #include "server/claim_streams.h"
 #include "server/current_access.h"
+#include "server/leader_finder.h"
 #include "server/operation_metrics.h"
 #include "server/stamper.h"
 
@@ -44,6 +45,7 @@ struct HandlerParts {
   ClaimStreams& streams;
   Admission& admission;
   OperationMetrics& metrics;
+  const LeaderFinder* leader = nullptr;  // Nothing: every call is answered here.
 };
 
 class CoordinationHandlers {

@@ -58,6 +58,9 @@ inline constexpr std::size_t kNodeNameBytesMax = 64;
 inline constexpr std::size_t kNodeAddressBytesMax = 255;
 static_assert(kTopologyNodesMax <= log::kMembersMax, "every node may be a member of a group");
 
+// Nodes that calls are forwarded to, over the life of a process. One more is not forwarded to: no leader is known.
+inline constexpr std::size_t kForwardAddressesMax = 1'024;
+
 // HTTP: connections wait for one of the threads; what is longer or slower is closed.
 inline constexpr std::size_t kHttpThreads = 2;
 inline constexpr std::size_t kHttpRequestBytesMax = std::size_t{16} << 10;

@@ -56,6 +56,8 @@ class Server:
     def start(self):
         command = [self.binary, "serve", "--data", str(self.data), *self.options]
         for option in ("--listen", "--http"):
+            if option == "--listen" and "--topology" in self.options:
+                continue  # It says where.
             if option not in self.options:
                 command += [option, "127.0.0.1:0"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

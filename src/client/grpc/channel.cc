@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <grpc/support/time.h>
 #include <grpcpp/grpcpp.h>
@@ -11,6 +13,7 @@
 #include "cadastre/v1/coordination.grpc.pb.h"
 
 #include "base/mutex.h"
+#include "client/address.h"
 #include "client/limits.h"
 #include "client/remote_coordination.h"
 #include "client/retry.h"
@@ -32,7 +35,8 @@ std::shared_ptr<grpc::ChannelCredentials> credentials(const std::optional<TlsOpt
                                .pem_cert_chain = tls->certificate});
 }
 
-std::unique_ptr<v1::Coordination::Stub> connect(const RemoteOptions& options) {
+std::unique_ptr<v1::Coordination::Stub> connect(const std::string& address,
+                                                const std::optional<TlsOptions>& tls) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(static_cast<int>(kMessageBytesMax));
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // Ours know which requests may be repeated.
@@ -41,8 +45,14 @@ std::unique_ptr<v1::Coordination::Stub> connect(const RemoteOptions& options) {
   // By its name a pause; in fact how long an attempt may take.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
-  return v1::Coordination::NewStub(
-      grpc::CreateCustomChannel(options.address, credentials(options.tls), arguments));
+  return v1::Coordination::NewStub(grpc::CreateCustomChannel(address, credentials(tls), arguments));
+}
+
+std::vector<std::unique_ptr<v1::Coordination::Stub>> connect_all(const RemoteOptions& options) {
+  std::vector<std::unique_ptr<v1::Coordination::Stub>> stubs;
+  for (const std::string_view address : addresses_of(options.address))
+    stubs.push_back(connect(std::string(address), options.tls));
+  return stubs;
 }
 
 }  // namespace
@@ -51,7 +61,7 @@ RemoteCoordination::Channel::Channel(const RemoteOptions& options, const RemoteP
     : options_(options),
       clock_(parts.clock),
       timer_(parts.timer),
-      stub_(connect(options)),
+      stubs_(connect_all(options)),
       random_(parts.random),
       calls_(options.calls_max) {}
 
@@ -67,6 +77,11 @@ std::optional<std::chrono::milliseconds> RemoteCoordination::Channel::next_attem
     Repeat repeat, const Attempts& attempts, const AnyError& error) {
   const base::MutexLock lock(mutex_);
   return client::next_attempt(options_.retry, repeat, attempts, error, random_);
+}
+
+bool is_unheard(const grpc::Status& status) noexcept {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+         status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
 }
 
 WireStatus from_grpc(const grpc::Status& status) {

@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -10,6 +12,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <grpcpp/grpcpp.h>
 
@@ -78,7 +81,18 @@ class RemoteCoordination::Channel {
 
   // ---- For calls -----------------------------------------------------------------------------------
 
-  [[nodiscard]] v1::Coordination::Stub& stub() noexcept { return *stub_; }
+  // The server that calls go to now, and one of them by its number.
+  [[nodiscard]] std::size_t server() const noexcept {
+    return server_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] v1::Coordination::Stub& stub(std::size_t server) noexcept {
+    return *stubs_[server];
+  }
+  // It does not answer: from now on the next one does, unless another call has said so already.
+  void leave_server(std::size_t server) noexcept {
+    server_.compare_exchange_strong(server, (server + 1) % stubs_.size(),
+                                    std::memory_order_relaxed);
+  }
   // Who calls; and when an attempt ends, unless it has no end.
   void introduce(grpc::ClientContext& context) const;
   void limit(grpc::ClientContext& context) const;
@@ -94,13 +108,16 @@ class RemoteCoordination::Channel {
   const RemoteOptions options_;
   const base::Clock& clock_;
   Timer& timer_;
-  const std::unique_ptr<v1::Coordination::Stub> stub_;
+  const std::vector<std::unique_ptr<v1::Coordination::Stub>> stubs_;  // One for each address.
+  std::atomic<std::size_t> server_{0};
   base::Mutex mutex_;
   base::Random& random_ CAD_GUARDED_BY(mutex_);
   CallsUnderWay calls_;  // Last: its calls use what stands above.
 };
 
 [[nodiscard]] WireStatus from_grpc(const grpc::Status& status);
+// Another server of the cluster may do better.
+[[nodiscard]] bool is_unheard(const grpc::Status& status) noexcept;
 
 // Owns itself from start() until its completion has run.
 template <class Request, class Answer, class Shell>
@@ -148,12 +165,15 @@ class UnaryCall final : public Call {
     if (shell_.calls().is_closed()) borrowed->TryCancel();  // Closed before it could be cancelled.
     answer_.Clear();
     // Nothing behind this: the call may be gone.
-    (shell_.stub().async()->*method_)(borrowed, request_.get(), &answer_,
-                                      [this](const grpc::Status& status) { on_answer(status); });
+    server_ = shell_.server();
+    (shell_.stub(server_).async()->*method_)(
+        borrowed, request_.get(), &answer_,
+        [this](const grpc::Status& status) { on_answer(status); });
   }
 
   void on_answer(const grpc::Status& status) {
     if (status.ok()) return end(&answer_);
+    if (is_unheard(status)) shell_.leave_server(server_);
     ++attempts_.made;
     attempts_.spent = shell_.elapsed() - began_;
     const AnyError error = from_status(from_grpc(status), asking_.tenant);
@@ -188,6 +208,7 @@ class UnaryCall final : public Call {
   const base::Elapsed began_;
   Answer answer_;
   Attempts attempts_;
+  std::size_t server_ = 0;  // of the last attempt
   base::Mutex mutex_;
   std::unique_ptr<grpc::ClientContext> context_ CAD_GUARDED_BY(mutex_);  // of the last attempt
 };

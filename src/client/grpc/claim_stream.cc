@@ -72,7 +72,9 @@ class GrpcClaimStream final : public ClaimStream {
 std::unique_ptr<ClaimStream> RemoteCoordination::claims(const ClaimStreamArguments& arguments) {
   auto context = std::make_unique<grpc::ClientContext>();
   channel_->introduce(*context);
-  return std::make_unique<GrpcClaimStream>(channel_->stub(), std::move(context), arguments);
+  // A stream that ends is opened anew by its caller, by way of the server that answers calls then.
+  return std::make_unique<GrpcClaimStream>(channel_->stub(channel_->server()), std::move(context),
+                                           arguments);
 }
 
 }  // namespace cadastre::client

@@ -1,5 +1,6 @@
 #include "client/remote_coordination.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -36,9 +37,10 @@ using coord::Unit;
 
 Result<std::unique_ptr<RemoteCoordination>, RemoteError> RemoteCoordination::open(
     const RemoteOptions& options, const RemoteParts& parts) {
-  if (!is_address(options.address))
-    return base::fail(RemoteError::kBadAddress, "a server is HOST:PORT");
-  if (!options.token.empty() && !options.tls && !is_loopback(options.address)) {
+  const auto addresses = addresses_of(options.address);
+  if (addresses.empty())
+    return base::fail(RemoteError::kBadAddress, "a server is HOST:PORT, several go with commas");
+  if (!options.token.empty() && !options.tls && !std::ranges::all_of(addresses, is_loopback)) {
     return base::fail(RemoteError::kTokenInClear,
                       "a token is sent to another machine under TLS only; name the authority");
   }

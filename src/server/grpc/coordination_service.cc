@@ -1,15 +1,23 @@
 #include "server/grpc/coordination_service.h"
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <grpcpp/grpcpp.h>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "client/wire_error.h"
+#include "coord/errors.h"
+#include "server/admission.h"
 #include "server/coordination_handlers.h"
 #include "server/grpc/claim_reactor.h"
+#include "server/grpc/forwarder.h"
+#include "server/leader_finder.h"
 
 namespace cadastre::server {
 
@@ -31,19 +39,57 @@ Caller CoordinationService::caller_of(const grpc::CallbackServerContext& context
 }
 
 template <class Request, class Answer>
-grpc::ServerUnaryReactor* CoordinationService::unary(grpc::CallbackServerContext& context,
-                                                     const Request& request,
-                                                     Answer& answer,
-                                                     Handler<Request, Answer> handler) {
+grpc::ServerUnaryReactor* CoordinationService::unary(
+    grpc::CallbackServerContext& context,
+    std::type_identity_t<Messages<Request, Answer>> messages,
+    Handler<Request, Answer> handler,
+    ForwardMethod<Request, Answer> method) {
   grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  if (forwarder_ != nullptr) {
+    const LeaderRoute route = forwarder_->route_of(context);
+    if (route.where != LeaderRoute::Where::kHere) {
+      forward(context, *reactor, messages, method, route.address);
+      return reactor;
+    }
+  }
   (handlers_.*handler)(
-      caller_of(context), request, answer,
+      caller_of(context), messages.request, messages.answer,
       [reactor](const client::WireStatus& status) { reactor->Finish(to_grpc(status)); });
   return reactor;
 }
 
+// Without an address nobody leads.
+template <class Request, class Answer>
+void CoordinationService::forward(const grpc::CallbackServerContext& context,
+                                  grpc::ServerUnaryReactor& reactor,
+                                  const Messages<Request, Answer>& messages,
+                                  ForwardMethod<Request, Answer> method,
+                                  const std::string& address) {
+  v1::Coordination::Stub* const stub = address.empty() ? nullptr : forwarder_->stub_of(address);
+  if (stub == nullptr) return reactor.Finish(to_grpc(Forwarder::no_leader()));
+  const Admission::Entry entry = parts_.admission.enter();
+  if (entry != Admission::Entry::kEntered) {
+    return reactor.Finish(to_grpc(client::to_status(client::Refusal{
+        client::StatusCode::kUnavailable, "overloaded",
+        "the server is full or stopping; nothing was executed", coord::RetryAdvice::kLater})));
+  }
+  const std::shared_ptr<grpc::ClientContext> onward = Forwarder::context_of(context);
+  (stub->async()->*method)(onward.get(), &messages.request, &messages.answer,
+                           [this, &reactor, onward](const grpc::Status& status) {
+                             parts_.admission.leave();
+                             reactor.Finish(Forwarder::passed_on(status));
+                           });
+}
+
 grpc::ServerWriteReactor<v1::Grant>* CoordinationService::ClaimStream(
     grpc::CallbackServerContext* context, const v1::ClaimStreamRequest* request) {
+  if (forwarder_ != nullptr) {
+    const LeaderRoute route = forwarder_->route_of(*context);
+    if (route.where == LeaderRoute::Where::kThere)
+      return forwarder_->forward_claims(*context, *request, route.address);
+    if (route.where == LeaderRoute::Where::kUnknown)
+      return open_claim_reactor(parts_, base::fail(Forwarder::no_leader()));
+  }
   return open_claim_reactor(parts_, handlers_.open_claim_stream(caller_of(*context), *request));
 }
 

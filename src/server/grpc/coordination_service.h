@@ -2,24 +2,30 @@
 
 #pragma once
 
+#include <string>
+#include <type_traits>
+
 #include <grpcpp/grpcpp.h>
 
 #include "cadastre/v1/coordination.grpc.pb.h"
 
 #include "server/coordination_handlers.h"
+#include "server/grpc/forwarder.h"
 
 namespace cadastre::server {
 
 class CoordinationService final : public v1::Coordination::CallbackService {
  public:
-  // The parts outlive it.
-  explicit CoordinationService(const HandlerParts& parts) : parts_(parts), handlers_(parts_) {}
+  // The parts and the forwarder outlive it; without a forwarder every call is answered here.
+  CoordinationService(const HandlerParts& parts, Forwarder* forwarder)
+      : parts_(parts), handlers_(parts_), forwarder_(forwarder) {}
 
 // One method that answers once: gRPC's name, the messages, the handler.
 #define CAD_UNARY(Name, Request, Answer, handler)                                                  \
   grpc::ServerUnaryReactor* Name(grpc::CallbackServerContext* context, const v1::Request* request, \
                                  v1::Answer* answer) override {                                    \
-    return unary(*context, *request, *answer, &CoordinationHandlers::handler);                     \
+    const ForwardMethod<v1::Request, v1::Answer> forwarded = &ForwardStub::Name;                   \
+    return unary(*context, {*request, *answer}, &CoordinationHandlers::handler, forwarded);        \
   }
   CAD_UNARY(CreateRun, CreateRunRequest, Run, create_run)
   CAD_UNARY(RegisterShards, RegisterShardsRequest, RegisterShardsResponse, register_shards)
@@ -60,14 +66,27 @@ class CoordinationService final : public v1::Coordination::CallbackService {
   using Handler = void (CoordinationHandlers::*)(const Caller&, const Request&, Answer&, Done);
 
   template <class Request, class Answer>
+  struct Messages {
+    const Request& request;
+    Answer& answer;
+  };
+
+  template <class Request, class Answer>
   grpc::ServerUnaryReactor* unary(grpc::CallbackServerContext& context,
-                                  const Request& request,
-                                  Answer& answer,
-                                  Handler<Request, Answer> handler);
+                                  std::type_identity_t<Messages<Request, Answer>> messages,
+                                  Handler<Request, Answer> handler,
+                                  ForwardMethod<Request, Answer> method);
+  template <class Request, class Answer>
+  void forward(const grpc::CallbackServerContext& context,
+               grpc::ServerUnaryReactor& reactor,
+               const Messages<Request, Answer>& messages,
+               ForwardMethod<Request, Answer> method,
+               const std::string& address);
   [[nodiscard]] Caller caller_of(const grpc::CallbackServerContext& context) const;
 
   const HandlerParts parts_;
   CoordinationHandlers handlers_;
+  Forwarder* const forwarder_;
 };
 
 // What a client gets.

@@ -17,6 +17,7 @@
 #include "client/limits.h"
 #include "server/coordination_handlers.h"
 #include "server/grpc/coordination_service.h"
+#include "server/grpc/forwarder.h"
 #include "server/limits.h"
 #include "server/listen_address.h"
 #include "server/start_error.h"
@@ -24,9 +25,15 @@
 namespace cadastre::server {
 
 struct GrpcServer::Running {
-  explicit Running(const HandlerParts& given) : parts(given), service(given) {}
+  Running(const HandlerParts& given, const GrpcOptions& options)
+      : parts(given),
+        forwarder(given.leader == nullptr
+                      ? nullptr
+                      : std::make_unique<Forwarder>(*given.leader, options.forward_tls)),
+        service(given, forwarder.get()) {}
 
   const HandlerParts parts;
+  const std::unique_ptr<Forwarder> forwarder;
   CoordinationService service;
   std::unique_ptr<grpc::Server> server;
   int port = 0;
@@ -68,7 +75,7 @@ base::Result<std::unique_ptr<GrpcServer>, StartError> GrpcServer::start(const Gr
   gpr_set_log_function([](gpr_log_func_args*) {});
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  auto running = std::make_unique<Running>(parts);
+  auto running = std::make_unique<Running>(parts, options);
   grpc::ServerBuilder builder;
   set_bounds(builder);
   builder.AddListeningPort(to_text(options.address), credentials(options), &running->port);

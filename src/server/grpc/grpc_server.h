@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "client/remote_coordination.h"
 #include "server/coordination_handlers.h"
 #include "server/listen_address.h"
 #include "server/start_error.h"
@@ -31,6 +32,7 @@ struct TlsMaterial {
 struct GrpcOptions {
   ListenAddress address;
   std::optional<TlsMaterial> tls;
+  std::optional<client::TlsOptions> forward_tls = std::nullopt;  // For calls to the leader.
 };
 
 class GrpcServer {
