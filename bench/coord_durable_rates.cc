@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,6 +30,8 @@ namespace {
 constexpr std::size_t kCallers = 64;
 constexpr std::size_t kEtcdCallers = 32;
 constexpr std::int64_t kLockSeconds = 600;
+// As our backend asks: whoever means to survive a member that hangs, or is cut off, asks so.
+constexpr CallForm kEtcdForm{.deadline = std::chrono::milliseconds(5000), .requires_leader = true};
 
 // Rows' names. Everything here is over a socket.
 const std::string kServed = "over a socket, 64 callers: checkpoints";
@@ -117,7 +120,8 @@ double run_bare_transactions(std::size_t value_bytes) {
   return run_conversations({.address = server.address(),
                             .callers = std::move(callers),
                             .connections = 1,  // As our backend has.
-                            .seconds = kDurableRoundSeconds});
+                            .seconds = kDurableRoundSeconds,
+                            .form = kEtcdForm});
 }
 
 // Each caller has names of its own: nobody waits for anybody.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <grpc/support/time.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
@@ -30,8 +31,8 @@ std::string bytes_of(const grpc::ByteBuffer& buffer) {
 
 class Caller {
  public:
-  Caller(Conversation& talk, std::shared_ptr<grpc::Channel> channel)
-      : talk_(talk), stub_(std::move(channel)) {}
+  Caller(Conversation& talk, std::shared_ptr<grpc::Channel> channel, const CallForm& form)
+      : talk_(talk), stub_(std::move(channel)), form_(form) {}
 
   // Calls until the conversation says that an operation is over.
   void operate(LoopDone done) {
@@ -43,6 +44,9 @@ class Caller {
   void call() {
     const UnaryCall call = talk_.next();
     context_ = std::make_unique<grpc::ClientContext>();
+    if (form_.deadline.count() != 0)
+      context_->set_deadline(gpr_time_from_millis(form_.deadline.count(), GPR_TIMESPAN));
+    if (form_.requires_leader) context_->AddMetadata("hasleader", "true");
     const grpc::Slice slice(call.request);
     request_ = grpc::ByteBuffer(&slice, 1);
     stub_.UnaryCall(context_.get(), std::string(call.method), {}, &request_, &response_,
@@ -57,6 +61,7 @@ class Caller {
 
   Conversation& talk_;
   grpc::GenericStub stub_;
+  const CallForm form_;
   LoopDone done_;
   std::unique_ptr<grpc::ClientContext> context_;
   grpc::ByteBuffer request_;
@@ -124,7 +129,8 @@ double run_conversations(const TalkPlan& plan) {
   std::vector<std::unique_ptr<Caller>> callers;
   callers.reserve(plan.callers.size());
   for (std::size_t i = 0; i < plan.callers.size(); ++i)
-    callers.push_back(std::make_unique<Caller>(*plan.callers[i], channels[i % channels.size()]));
+    callers.push_back(
+        std::make_unique<Caller>(*plan.callers[i], channels[i % channels.size()], plan.form));
   return run_loops(
       {.callers = callers.size(), .seconds = plan.seconds},
       [&](std::size_t caller, LoopDone done) { callers[caller]->operate(std::move(done)); });
@@ -135,7 +141,8 @@ double run_calls(const CallPlan& plan) {
   TalkPlan talk{.address = plan.address,
                 .callers = {},
                 .connections = plan.connections,
-                .seconds = plan.seconds};
+                .seconds = plan.seconds,
+                .form = {}};
   talk.callers.reserve(plan.outstanding);
   for (std::size_t i = 0; i < plan.outstanding; ++i)
     talk.callers.push_back(std::make_unique<SameCall>(plan, number));

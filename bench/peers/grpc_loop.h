@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -50,11 +51,18 @@ class Conversation {
   [[nodiscard]] virtual bool answered(const std::string& response) = 0;
 };
 
+// What goes along with each call.
+struct CallForm {
+  std::chrono::milliseconds deadline{0};  // 0: none
+  bool requires_leader = false;           // etcd: a member without a leader refuses
+};
+
 struct TalkPlan {
   std::string address;  // host:port
   std::vector<std::unique_ptr<Conversation>> callers;
   std::size_t connections = 4;
   double seconds = 3;
+  CallForm form = {};
 };
 // Operations per second, after a warm-up of a fifth of the time.
 [[nodiscard]] double run_conversations(const TalkPlan& plan);

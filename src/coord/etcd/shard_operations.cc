@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/decide_shard.h"
@@ -177,7 +178,7 @@ Task<Result<ShardOperations::Performed, typename Deed::Error>> ShardOperations::
         continue;
       }
       if (!decision) co_return base::fail(decision.error());
-      co_return Performed{Outcome::kReplayed, std::move(loaded->shard.record), {}};
+      co_return Performed{};
     }
     if (attempt > core_->options().retries) co_return base::fail(Error(exhausted(Deed::kCommit)));
 
@@ -190,7 +191,8 @@ Task<Result<ShardOperations::Performed, typename Deed::Error>> ShardOperations::
       co_return base::fail(Error(committed.error()));
     }
     if (committed->succeeded) {
-      Performed performed{Outcome::kExecuted, after, std::move(committed->ranges)};
+      Performed performed{.outcome = Outcome::kExecuted, .ranges = std::move(committed->ranges)};
+      if (after.state.lease) performed.deadline = after.state.lease->deadline;
       settle_lease<Deed>(*std::move(loaded), std::move(after), committed->at);
       co_return performed;
     }
@@ -215,9 +217,9 @@ Task<Result<RenewResult, RenewError>> ShardOperations::renew(LeasedCall call) {
   auto performing = perform(Renewal{}, call);
   const auto performed = co_await performing;
   if (!performed) co_return base::fail(performed.error());
-  const ShardState& state = performed->record.state;
-  co_return RenewResult{state.lease->deadline,
-                        core_->hint(performed->ranges, state.tenant, state.run, call.now)};
+  CAD_CHECK(performed->deadline.has_value(), "a renewal is never a replay, and leaves the lease");
+  co_return RenewResult{*performed->deadline,
+                        core_->hint(performed->ranges, call.tenant, call.lease.run(), call.now)};
 }
 
 Task<Result<IdempotentOutcome<Unit>, CheckpointError>> ShardOperations::checkpoint(

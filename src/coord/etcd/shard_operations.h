@@ -67,8 +67,8 @@ class ShardOperations {
   // What an operation under a lease came to.
   struct Performed {
     Outcome outcome = Outcome::kReplayed;
-    ShardDump record;                 // afterwards
-    std::vector<RangeResult> ranges;  // what the transaction was asked for beyond its writes
+    std::optional<LogicalTime> deadline = std::nullopt;  // of the lease, if it is still held
+    std::vector<RangeResult> ranges = {};  // what the transaction was asked for beyond its writes
   };
   template <class Deed>
   [[nodiscard]] Task<Result<Performed, typename Deed::Error>> perform(Deed deed, LeasedCall call);
