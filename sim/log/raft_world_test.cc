@@ -11,7 +11,7 @@ namespace cadastre::sim {
 namespace {
 
 // A sanitizer makes each seed many times slower.
-constexpr std::uint64_t kSeeds = base::kSlowChecks ? 2 : 25;
+constexpr std::uint64_t kSeeds = base::kSlowChecks ? 2 : 15;
 
 class RaftWorldSeeds : public ::testing::TestWithParam<std::uint64_t> {};
 
@@ -36,7 +36,7 @@ TEST(RaftWorld, TheSameSeedIsTheSameRun) {
 // Rare things happen: else the seeds prove little.
 TEST(RaftWorld, SeedsReachElectionsCrashesAndReplacedEntries) {
   LogReport sum;
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const LogReport report = simulate_log(raft_world_of(seed));
     sum.executed += report.executed;
     sum.crashes += report.crashes;
@@ -47,8 +47,8 @@ TEST(RaftWorld, SeedsReachElectionsCrashesAndReplacedEntries) {
   EXPECT_GT(sum.executed, 10'000U);
   EXPECT_GT(sum.crashes, 100U);
   EXPECT_GT(sum.truncations, 10U);
-  EXPECT_GT(sum.elections, 60U);
-  EXPECT_GT(sum.replaced, 5U);
+  EXPECT_GT(sum.elections, 40U);
+  EXPECT_GT(sum.replaced, 3U);
 }
 
 }  // namespace

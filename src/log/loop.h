@@ -144,6 +144,7 @@ class Loop {
   // loop_replicas.cc: ticks, frames, leadership, membership.
   void tick(base::Elapsed now);
   void tick(GroupLog& group, base::Elapsed now);
+  void leave_joint(GroupLog& group);
   void receive(base::Elapsed now);
   void follow_leadership(GroupLog& group, const EngineStatus& status, base::Elapsed now);
   void heed_appliers();

@@ -29,6 +29,7 @@ void Loop::tick(GroupLog& group, base::Elapsed now) {
   if (group.halted) return;
   group.engine->tick();
   with_output_.push_back(&group);
+  leave_joint(group);
   for (ReadRounds::Reader& reader :
        group.reads.expire(parts_.settings.raft.election_timeout() / 2, now))
     reader.done(base::fail(ReadError::kUnavailable, "no quorum answered in time"));
@@ -51,6 +52,16 @@ void Loop::tick(GroupLog& group, base::Elapsed now) {
       waiter->done(base::fail(ConfError::kOutcomeUnknown, reason));
     }
   }
+}
+
+// Whoever leads and has applied an entry of its own term leaves a joint configuration, again and again until
+// it is left (L-89).
+void Loop::leave_joint(GroupLog& group) {
+  const bool at_rest = !group.conf_waiter && !group.conf_in_disk && !group.transfer;
+  if (group.leading == Term{0} || !group.confs.back().conf.joint() || !at_rest) return;
+  const EngineStatus status = group.engine->status();
+  if (status.term_start == Index{0} || group.applier.applied() < status.term_start) return;
+  (void)group.engine->replica()->propose_conf({});  // Refused: it is under way.
 }
 
 void Loop::receive(base::Elapsed now) {

@@ -1,6 +1,5 @@
 #include "log/read_rounds.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -12,10 +11,11 @@ namespace {
 // Takes out whoever the rule names.
 template <class Rule>
 std::vector<ReadRounds::Reader> take_if(std::vector<ReadRounds::Reader>& readers, Rule rule) {
-  const auto kept = std::ranges::stable_partition(readers, std::not_fn(rule));
-  std::vector<ReadRounds::Reader> taken(std::make_move_iterator(kept.begin()),
-                                        std::make_move_iterator(kept.end()));
-  readers.erase(kept.begin(), kept.end());
+  std::vector<ReadRounds::Reader> taken;
+  std::vector<ReadRounds::Reader> kept;
+  for (ReadRounds::Reader& reader : readers)
+    (rule(reader) ? taken : kept).push_back(std::move(reader));
+  readers = std::move(kept);
   return taken;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "coord/limits.h"
+#include "log/limits.h"
 #include "shard/limits.h"
 
 namespace cadastre::server {
@@ -47,6 +48,15 @@ inline constexpr std::size_t kTokenBytesMax = 512;
 
 // A certificate or a key; a larger file is refused.
 inline constexpr std::size_t kPemFileBytesMax = std::size_t{1} << 20;
+
+// A topology file; a larger one, or one with more in it, is refused.
+inline constexpr std::size_t kTopologyBytesMax = std::size_t{1} << 20;
+inline constexpr std::size_t kTopologyNodesMax = 64;
+inline constexpr std::size_t kTopologyRangesMax = 4'096;
+inline constexpr int kTopologyDepthMax = 4;
+inline constexpr std::size_t kNodeNameBytesMax = 64;
+inline constexpr std::size_t kNodeAddressBytesMax = 255;
+static_assert(kTopologyNodesMax <= log::kMembersMax, "every node may be a member of a group");
 
 // HTTP: connections wait for one of the threads; what is longer or slower is closed.
 inline constexpr std::size_t kHttpThreads = 2;
