@@ -215,6 +215,10 @@ TEST_F(HostilePeer, AGroupThatIsNotHereIsAnsweredOnceInASecond) {
   ASSERT_TRUE(node.recorder().wait_until(
       [](const Seen& after) { return after.texts(GroupId{5}).size() == 1; }));
   EXPECT_TRUE(node.recorder().seen().texts(GroupId{9}).empty());
+  // Behind whatever was answered.
+  node.transport().send(kOne, Lane::kControl, one_frame(kTwo, kOne, GroupId{5}, "end"));
+  ASSERT_TRUE(peer.recorder().wait_until(
+      [](const Seen& after) { return after.texts(GroupId{5}).size() == 1; }));
   EXPECT_LE(peer.recorder().seen().not_here.size(), seen.not_here.size() + 1);
   EXPECT_GE(node.counters().frames_not_here, 100U);
   EXPECT_EQ(refused(), 0U);

@@ -1,7 +1,7 @@
 // PeerCore: what the streams of one node's transport share. Kept alive by them; for grpc/ only.
 //
-// Threads: everything is safe from any thread. Locks are leaves: none is held while a hook, the sink or gRPC is
-// called, but for a cancellation, which calls nothing back.
+// Threads: everything is safe from any thread. A sender's lock may be held when one of these is taken, never the other way
+// round. None is held while a hook, the sink or gRPC is called, but for a cancellation, which calls nothing back.
 
 #pragma once
 

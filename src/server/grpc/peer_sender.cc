@@ -207,23 +207,19 @@ void PeerSender::on_broken(Stream& stream) {
 
 void PeerSender::on_end(Stream& stream) {
   std::size_t lost = 0;
-  bool told = false;
-  std::uint32_t attempt = 0;
+  bool stopped = false;
   {
     const base::MutexLock lock(mutex_);
     if (stream_ == &stream) stream_ = nullptr;
     lost = queue_.clear();
-    told = state_ != State::kStopped;
-    attempt = attempts_;
+    stopped = state_ == State::kStopped;
+    if (!stopped) wait_locked(core_->reconnect_delay(attempts_));
     if (attempts_ < std::numeric_limits<std::uint32_t>::max()) ++attempts_;
   }
   core_->counters.drop(lane_, PeerDrop::kStreamLost, lost);
-  if (!told) return;
+  if (stopped) return;
   if (stream.let_in) PeerCounters::count(core_->counters.streams_lost);
   core_->report_unreachable(to_);
-  const std::chrono::nanoseconds delay = core_->reconnect_delay(attempt);
-  const base::MutexLock lock(mutex_);
-  if (state_ != State::kStopped) wait_locked(delay);
 }
 
 void PeerSender::heard() {
