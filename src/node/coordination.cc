@@ -76,17 +76,23 @@ Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_local(std::st
   return std::make_unique<LocalFacade>(std::move(parts), *std::move(opened));
 }
 
-// An etcd's coordination and its clock, as one facade.
+// It warns of what fails though nobody waits for it.
+struct RemoteParts {
+  base::SystemClock clock;
+  std::unique_ptr<base::LogSink> sink = base::stderr_log_sink();
+  base::Logger logger{*sink, clock, base::LogForm::kText};
+};
+
+// An etcd's coordination and the parts that it borrows, as one facade.
 class EtcdFacade final : public coord::SyncOverAsync {
  public:
-  EtcdFacade(std::unique_ptr<base::SystemClock> clock,
-             std::unique_ptr<EtcdCoordination> coordination)
+  EtcdFacade(std::unique_ptr<RemoteParts> parts, std::unique_ptr<EtcdCoordination> coordination)
       : SyncOverAsync(coordination->async()),
-        clock_(std::move(clock)),
+        parts_(std::move(parts)),
         coordination_(std::move(coordination)) {}
 
  private:
-  const std::unique_ptr<base::SystemClock> clock_;
+  const std::unique_ptr<RemoteParts> parts_;
   const std::unique_ptr<EtcdCoordination> coordination_;
 };
 
@@ -102,10 +108,10 @@ Result<std::unique_ptr<coord::CoordinationFacade>, OpenError> open_etcd(
     std::string_view place, const EtcdSettings& settings) {
   auto parsed = parse_etcd_place(place, settings);
   if (!parsed) return base::fail(translated(parsed.error().code), parsed.error().detail);
-  auto clock = std::make_unique<base::SystemClock>();
-  auto opened = EtcdCoordination::open(*parsed, *clock);
+  auto parts = std::make_unique<RemoteParts>();
+  auto opened = EtcdCoordination::open(*parsed, parts->clock, &parts->logger);
   if (!opened) return base::fail(translated(opened.error().code), opened.error().detail);
-  return std::make_unique<EtcdFacade>(std::move(clock), *std::move(opened));
+  return std::make_unique<EtcdFacade>(std::move(parts), *std::move(opened));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/logger.h"
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/etcd/core.h"
@@ -105,7 +106,7 @@ base::Result<EtcdPlace, EtcdOpenError> parse_etcd_place(std::string_view place,
 }
 
 base::Result<std::unique_ptr<EtcdCoordination>, EtcdOpenError> EtcdCoordination::open(
-    const EtcdPlace& place, const base::Clock& clock) {
+    const EtcdPlace& place, const base::Clock& clock, const base::Logger* log) {
   auto store = etcd::GrpcStore::open(place.config, clock);
   if (!store) return fail(EtcdOpenError::kPlace, store.error().detail);
   etcd::EtcdOptions options {
@@ -114,16 +115,17 @@ base::Result<std::unique_ptr<EtcdCoordination>, EtcdOpenError> EtcdCoordination:
         .children_max = place.config.children_per_op, .limits = place.config.limits
   };
   return std::unique_ptr<EtcdCoordination>(
-      new EtcdCoordination(*std::move(store), std::move(options), clock));
+      new EtcdCoordination(*std::move(store), std::move(options), clock, log));
 }
 
 EtcdCoordination::EtcdCoordination(std::unique_ptr<etcd::GrpcStore> store,
                                    etcd::EtcdOptions options,
-                                   const base::Clock& clock)
+                                   const base::Clock& clock,
+                                   const base::Logger* log)
     : timer_(clock),
       store_(std::move(store)),
-      backend_(std::make_unique<etcd::EtcdBackend>(etcd::EtcdParts{*store_, timer_, random_, clock},
-                                                   std::move(options))) {}
+      backend_(std::make_unique<etcd::EtcdBackend>(
+          etcd::EtcdParts{*store_, timer_, random_, clock, log}, std::move(options))) {}
 
 std::unique_ptr<coord::CoordinationFacade> EtcdCoordination::blocking() {
   return std::make_unique<coord::SyncOverAsync>(*backend_);

@@ -17,6 +17,7 @@
 
 #include "base/attributes.h"
 #include "base/clock.h"
+#include "base/logger.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "coord/async_backend.h"
@@ -46,9 +47,9 @@ enum class EtcdOpenError : std::uint8_t {
 
 class EtcdCoordination {
  public:
-  // Borrows the clock.
+  // Borrows both. What fails though nobody waits for it goes to the log; null: nobody is told.
   [[nodiscard]] static base::Result<std::unique_ptr<EtcdCoordination>, EtcdOpenError> open(
-      const EtcdPlace& place, const base::Clock& clock);
+      const EtcdPlace& place, const base::Clock& clock, const base::Logger* log = nullptr);
 
   [[nodiscard]] coord::AsyncCoordinationFacade& async() noexcept CAD_LIFETIMEBOUND {
     return *backend_;
@@ -59,7 +60,8 @@ class EtcdCoordination {
  private:
   EtcdCoordination(std::unique_ptr<coord::etcd::GrpcStore> store,
                    coord::etcd::EtcdOptions options,
-                   const base::Clock& clock);
+                   const base::Clock& clock,
+                   const base::Logger* log);
 
   base::OsSeededRandom random_;
   TimerThread timer_;
