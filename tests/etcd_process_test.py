@@ -134,6 +134,12 @@ class EtcdProcess(unittest.TestCase):
                 blocks_run += 1
         self.assertGreater(blocks_run, 15)
 
+    def test_a_lease_that_outlasts_its_owner_key_is_refused(self):  # D-35
+        error = self.refused("run", "create", "9", "--lease-ms", "60001", backend=f"etcd:{self.etcd.address}/lengths")
+        self.assertIn("kept for 60 s: raise the owner's TTL", error["detail"])
+        self.coord("run", "create", "9", "--lease-ms", "60000", prefix="/lengths")
+        self.coord("run", "create", "10", "--lease-ms", "60001", "--etcd-owner-ttl", "61", prefix="/lengths")
+
     def test_commands_share_what_etcd_keeps(self):
         self.coord("run", "create", "1", "--lease-ms", "30000")
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as plan:

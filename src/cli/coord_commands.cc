@@ -250,8 +250,8 @@ void add_coord_options(CLI::App& command, CoordArguments& arguments) {
   command.add_option("--etcd-user-file", arguments.etcd_user_file,
                      "file whose first line is NAME:PASSWORD");
   command.add_option("--etcd-owner-ttl", arguments.etcd_owner_ttl,
-                     "seconds that etcd keeps an owner who does not renew, 60 if absent; not less "
-                     "than a run's lease");
+                     "seconds that etcd keeps an owner who does not renew, 60 if absent; a run "
+                     "with a longer lease is refused");
 }
 
 void add_coord_commands(CLI::App& app, CoordArguments& arguments, Command& chosen) {

@@ -111,8 +111,10 @@ base::Result<std::unique_ptr<EtcdCoordination>, EtcdOpenError> EtcdCoordination:
   if (!store) return fail(EtcdOpenError::kPlace, store.error().detail);
   etcd::EtcdOptions options {
     .keyspace = CAD_TRY(keyspace_of(place.prefix))
-    , .owner_ttl = place.config.owner_lease_ttl, .retries = place.config.txn_retries,
-        .children_max = place.config.children_per_op, .limits = place.config.limits
+    , .owner_ttl = place.config.owner_lease_ttl,
+        .tick = std::chrono::milliseconds(1),  // The command line and our clients count so.
+        .retries = place.config.txn_retries, .children_max = place.config.children_per_op,
+        .limits = place.config.limits
   };
   return std::unique_ptr<EtcdCoordination>(
       new EtcdCoordination(*std::move(store), std::move(options), clock, log));

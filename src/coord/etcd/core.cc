@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "base/mutex.h"
 #include "base/random.h"
@@ -59,6 +61,17 @@ CapacityHint hint_of(std::size_t free) {
 
 InfraError exhausted(const char* operation) {
   return transient(operation, "CAS retry budget exhausted");
+}
+
+Result<void, InfraError> check_lease(const RunConfig& config, const EtcdOptions& options) {
+  if (options.tick.count() == 0) return {};
+  const auto longest = static_cast<std::uint64_t>(options.owner_ttl / options.tick);
+  if (config.lease_duration <= longest) return {};
+  return base::fail(
+      refused("create_run", fmt::format("a lease of {} ms outlasts the owner key in etcd, which is "
+                                        "kept for {} s: raise the owner's TTL or "
+                                        "take a shorter lease",
+                                        config.lease_duration, options.owner_ttl.count())));
 }
 
 Core::Core(const EtcdParts& parts, EtcdOptions options)

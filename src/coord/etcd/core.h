@@ -50,6 +50,9 @@ enum class Hints : std::uint8_t {
 struct EtcdOptions {
   Keyspace keyspace;
   std::chrono::seconds owner_ttl{kOwnerTtlSecondsDefault};
+  // What a step of logical time lasts by the wall clock: a run whose lease outlasts owner_ttl is refused
+  // (10.6, D-35). 0: nobody knows.
+  std::chrono::milliseconds tick{0};
   std::uint32_t retries = kTxnRetriesDefault;
   std::size_t children_max = kChildrenDefault;
   std::size_t txn_ops_max = kTxnOpsDefault;
@@ -68,6 +71,10 @@ struct EtcdParts {
   const base::Clock& clock;
   const base::Logger* log = nullptr;  // null: nobody is told
 };
+
+// Whether an owner key lasts as long as this run's leases do; the error says what to change.
+[[nodiscard]] Result<void, InfraError> check_lease(const RunConfig& config,
+                                                   const EtcdOptions& options);
 
 class Core {
  public:

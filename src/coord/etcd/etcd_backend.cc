@@ -192,6 +192,10 @@ void EtcdBackend::create_run(LogicalTime now,
     done(base::fail(CreateRunError(valid.error())));
     return;
   }
+  if (const auto lasts = check_lease(config, core_.options()); !lasts) {
+    done(base::fail(CreateRunError(lasts.error())));
+    return;
+  }
   start(runs_.create(new_run(now, tenant, run, config)), std::move(done));
 }
 

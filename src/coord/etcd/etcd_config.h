@@ -36,7 +36,7 @@ struct EtcdConfig {
   std::vector<std::string> endpoints = {"http://localhost:2379"};  // tried in this order
   std::chrono::milliseconds connect_timeout{5000};
   std::chrono::milliseconds call_timeout{5000};  // of one request, all its attempts together
-  // Longer than a run's lease lasts by the wall clock: a shorter one ends ownership early.
+  // A run whose lease lasts longer by the wall clock is refused (D-35).
   std::chrono::seconds owner_lease_ttl{60};
   std::uint32_t txn_retries = 8;
   std::size_t children_per_op = 8;
