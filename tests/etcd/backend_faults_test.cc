@@ -1,9 +1,15 @@
 // Coordination while a real etcd of three members is in trouble: no acknowledged step is lost, no worker is wronged,
 // and whoever was fenced changes nothing.
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +20,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/signal.h"
 #include "coord/backend.h"
@@ -241,6 +248,75 @@ TEST_F(FullEtcd, AStepWaitsUntilThereIsRoom) {
   const auto again = sleeper_->checkpoint(12_t, tenant_, lease(), cursor, 3_op);
   ASSERT_TRUE(again) << to_text(again.error());
   EXPECT_FALSE(again->is_replay());
+}
+
+// A file system in memory, mounted in a namespace of this thread and its children. Needs root.
+class SmallDisk {
+ public:
+  // etcd takes 64 MiB for the first file of its log, and cannot take as much for the second.
+  SmallDisk() {
+    CAD_CHECK(unshare(CLONE_NEWNS) == 0, "the tests of full disks run as root");
+    CAD_CHECK(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0,
+              "what is mounted here stays here");
+    CAD_CHECK(mkdtemp(path_.data()) != nullptr, "a directory can be made");
+    CAD_CHECK(mount("none", path_.c_str(), "tmpfs", 0, "size=80m") == 0,
+              "a file system in memory can be mounted");
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  ~SmallDisk() {
+    umount2(path_.c_str(), MNT_DETACH);
+    std::filesystem::remove(path_);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  void grow() const {
+    CAD_CHECK(mount("none", path_.c_str(), "tmpfs", MS_REMOUNT, "size=400m") == 0,
+              "a file system grows");
+  }
+
+ private:
+  std::string path_ = "/dev/shm/cadastre-small-XXXXXX";
+};
+
+struct HasSmallDisk {
+  SmallDisk disk_;  // Before the etcd that writes there.
+};
+class EtcdOnASmallDisk : private HasSmallDisk, public HeldShard {
+ protected:
+  EtcdOnASmallDisk() : HeldShard({"--wal-dir=" + disk_.path() + "/wal"}) {}
+  using HasSmallDisk::disk_;
+};
+
+// Issue 6: a full disk. etcd ends at its first failed write; what it had acknowledged is there when it comes back,
+// and the same op id takes effect once.
+TEST_F(EtcdOnASmallDisk, NothingAcknowledgedIsLostWhenTheDiskIsFull) {
+  ASSERT_NO_FATAL_FAILURE(start(options_for(cluster_)));
+  EtcdConfig config;
+  config.endpoints = cluster_.endpoints();
+  config.call_timeout = std::chrono::seconds(1);
+  BlockingStore filler(config);
+  int puts = 0;
+  while (puts < 300 && filler.put("/filler", std::string(500'000, 'x')))
+    ++puts;
+  ASSERT_LT(puts, 300) << "the disk did not fill";
+  const auto cursor = CursorUpdate::make("c"_b);
+  const auto full = sleeper_->checkpoint(12_t, tenant_, lease(), cursor, 3_op);
+  ASSERT_FALSE(full);
+  ASSERT_TRUE(full.error().is<InfraError>()) << to_text(full.error());
+
+  cluster_[0].kill();
+  disk_.grow();
+  cluster_[0].start();
+  ASSERT_TRUE(cluster_[0].wait_until_it_serves(std::chrono::seconds(30)));
+  const auto first = sleeper_->checkpoint(11_t, tenant_, lease(), CursorUpdate::make("b"_b), 2_op);
+  ASSERT_TRUE(first) << to_text(first.error());
+  EXPECT_TRUE(first->is_replay());
+  const auto again = sleeper_->checkpoint(12_t, tenant_, lease(), cursor, 3_op);
+  ASSERT_TRUE(again) << to_text(again.error());
+  const auto once_more = sleeper_->checkpoint(12_t, tenant_, lease(), cursor, 3_op);
+  ASSERT_TRUE(once_more) << to_text(once_more.error());
+  EXPECT_TRUE(once_more->is_replay());
 }
 
 }  // namespace
