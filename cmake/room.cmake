@@ -103,3 +103,19 @@ function(cadastre_test name)
     PROPERTIES TIMEOUT 300 LABELS "${CADASTRE_PRESET}" ENVIRONMENT "RC_PARAMS=max_success=${cases}"
     ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=set:suppressions=${CMAKE_SOURCE_DIR}/cmake/tsan_suppressions.txt")
 endfunction()
+
+# cadastre_process_tests(<file> [words…]): each test_… of <file>_test.py beside the CMakeLists.txt, run with the binary and the
+# words, as <preset>.<file>.<test>. By Debian's Python, which has Debian's grpcio.
+find_program(CADASTRE_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+function(cadastre_process_tests file)
+  set(script "${CMAKE_CURRENT_SOURCE_DIR}/${file}_test.py")
+  file(STRINGS "${script}" process_tests REGEX "^    def test_")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${script}")
+  foreach(line IN LISTS process_tests)
+    string(REGEX REPLACE "^    def (test_[a-z0-9_]+).*" "\\1" test "${line}")
+    string(REGEX REPLACE "^test_" "" name "${test}")
+    add_test(NAME "${CADASTRE_PRESET}.${file}.${name}"
+      COMMAND "${CADASTRE_DEBIAN_PYTHON}" "${script}" $<TARGET_FILE:cadastre> ${ARGN} ${test})
+    set_tests_properties("${CADASTRE_PRESET}.${file}.${name}" PROPERTIES TIMEOUT 300 LABELS "${CADASTRE_PRESET}")
+  endforeach()
+endfunction()

@@ -1,15 +1,9 @@
 // Coordination while a real etcd of three members is in trouble: no acknowledged step is lost, no worker is wronged,
 // and whoever was fenced changes nothing.
 
-#include <sched.h>
-#include <sys/mount.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,7 +14,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/check.h"
 #include "base/clock.h"
 #include "base/signal.h"
 #include "coord/backend.h"
@@ -31,6 +24,7 @@
 #include "coord/etcd/store.h"
 #include "coord/snapshot.h"
 #include "coord/states.h"
+#include "kv/lmdb/device_testing.h"
 #include "tests/etcd/blocking_store.h"
 #include "tests/etcd/etcd_home.h"
 #include "tests/etcd/etcd_member.h"
@@ -250,42 +244,14 @@ TEST_F(FullEtcd, AStepWaitsUntilThereIsRoom) {
   EXPECT_FALSE(again->is_replay());
 }
 
-// A file system in memory, mounted in a namespace of this thread and its children. Needs root.
-class SmallDisk {
- public:
-  // etcd takes 64 MiB for the first file of its log, and cannot take as much for the second.
-  SmallDisk() {
-    CAD_CHECK(unshare(CLONE_NEWNS) == 0, "the tests of full disks run as root");
-    CAD_CHECK(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0,
-              "what is mounted here stays here");
-    CAD_CHECK(mkdtemp(path_.data()) != nullptr, "a directory can be made");
-    CAD_CHECK(mount("none", path_.c_str(), "tmpfs", 0, "size=80m") == 0,
-              "a file system in memory can be mounted");
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-  ~SmallDisk() {
-    umount2(path_.c_str(), MNT_DETACH);
-    std::filesystem::remove(path_);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  void grow() const {
-    CAD_CHECK(mount("none", path_.c_str(), "tmpfs", MS_REMOUNT, "size=400m") == 0,
-              "a file system grows");
-  }
-
- private:
-  std::string path_ = "/dev/shm/cadastre-small-XXXXXX";
+// etcd takes 64 MiB for the first file of its log, and cannot take as much for the second.
+struct HasSmallDevice {
+  kv::lmdb::SmallDevice device_{"80m"};  // Before the etcd that writes there.
 };
-
-struct HasSmallDisk {
-  SmallDisk disk_;  // Before the etcd that writes there.
-};
-class EtcdOnASmallDisk : private HasSmallDisk, public HeldShard {
+class EtcdOnASmallDisk : private HasSmallDevice, public HeldShard {
  protected:
-  EtcdOnASmallDisk() : HeldShard({"--wal-dir=" + disk_.path() + "/wal"}) {}
-  using HasSmallDisk::disk_;
+  EtcdOnASmallDisk() : HeldShard({"--wal-dir=" + device_.path() + "/wal"}) {}
+  using HasSmallDevice::device_;
 };
 
 // Issue 6: a full disk. etcd ends at its first failed write; what it had acknowledged is there when it comes back,
@@ -306,7 +272,7 @@ TEST_F(EtcdOnASmallDisk, NothingAcknowledgedIsLostWhenTheDiskIsFull) {
   ASSERT_TRUE(full.error().is<InfraError>()) << to_text(full.error());
 
   cluster_[0].kill();
-  disk_.grow();
+  device_.grow("400m");
   cluster_[0].start();
   ASSERT_TRUE(cluster_[0].wait_until_it_serves(std::chrono::seconds(30)));
   const auto first = sleeper_->checkpoint(11_t, tenant_, lease(), CursorUpdate::make("b"_b), 2_op);

@@ -41,6 +41,11 @@ class SmallDevice {
         "a file system that nobody writes can become read-only");
   }
 
+  void grow(const std::string& size) const {
+    CAD_CHECK(mount("tmpfs", path().c_str(), "tmpfs", MS_REMOUNT, ("size=" + size).c_str()) == 0,
+              "a file system in memory grows");
+  }
+
   // Writes a file until nothing more fits.
   void fill() const {
     const int file = open(ballast().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
