@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "base/check.h"
-#include "base/function_ref.h"
 #include "base/result.h"
 #include "coord/backend.h"
 #include "coord/conformance/backend_factory_testing.h"
@@ -18,35 +17,25 @@
 #include "coord/replicated/settings.h"
 #include "coord/replicated/snapshot_codec.h"
 #include "coord/sync_over_async.h"
+#include "tests/coord/machine_introspection.h"
 #include "tests/coord/replicated_node.h"
 
 namespace cadastre::coord::conformance {
 namespace {
 
-using replicated::Machine;
 using replicated::MemoryNodeDisk;
 using replicated::ReplicatedNode;
 
-// What a machine holds, between two rounds.
-class Inside final : public Introspection {
+// Whatever a machine holds is in its snapshot, too.
+class Inside final : public MachineIntrospection {
  public:
-  explicit Inside(Machine& machine) : machine_(machine) {}
+  using MachineIntrospection::MachineIntrospection;
 
-  void visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const override {
-    machine_.read([&](const memory::MemoryBackend& records) { records.visit_shards(visit); });
-  }
-  [[nodiscard]] std::vector<ShardDump> dump_shards() const override {
-    return machine_.read(
-        [](const memory::MemoryBackend& records) { return records.dump_shards(); });
-  }
-  [[nodiscard]] std::vector<RunRecord> dump_runs() const override {
-    return machine_.read([](const memory::MemoryBackend& records) { return records.dump_runs(); });
-  }
   void verify() const override {
-    machine_.verify();
+    MachineIntrospection::verify();
     if (planted) return;  // A record that no request can make is in no snapshot either.
-    const replicated::SnapshotHead head{true, {}, machine_.settings()};
-    base::Bytes bytes = machine_.read([&](const memory::MemoryBackend& records) {
+    const replicated::SnapshotHead head{true, {}, machine().settings()};
+    base::Bytes bytes = machine().read([&](const memory::MemoryBackend& records) {
       return replicated::encode_snapshot(head, records, {});
     });
     replicated::seal(bytes);
@@ -57,9 +46,6 @@ class Inside final : public Introspection {
   }
 
   bool planted = false;
-
- private:
-  Machine& machine_;
 };
 
 struct Parts {

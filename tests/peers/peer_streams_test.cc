@@ -163,7 +163,6 @@ TEST_F(PeerStreams, AfterStopNothingIsHeardAndFramesThatAreHeldStayGood) {
 }
 
 TEST(PeerTransport, PlainStreamsAreForLoopbackUnlessSomebodySaysSo) {
-  GrpcNode ignored({.id = kOne});
   base::SystemClock clock;
   base::SeededRandom random(1);
   client::AlarmTimer timer;

@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "base/check.h"
-#include "base/function_ref.h"
 #include "base/result.h"
 #include "client/remote_coordination.h"
 #include "coord/backend.h"
@@ -25,41 +24,21 @@
 #include "coord/lease.h"
 #include "coord/memory/memory_backend.h"
 #include "coord/outcome.h"
-#include "coord/replicated/machine.h"
 #include "coord/replicated/settings.h"
 #include "coord/run_record.h"
 #include "coord/shard_record.h"
 #include "coord/states.h"
 #include "coord/sync_over_async.h"
+#include "tests/coord/machine_introspection.h"
 
 namespace cadastre::coord::conformance {
-
-class Inside final : public Introspection {
- public:
-  explicit Inside(replicated::Machine& machine) : machine_(machine) {}
-
-  void visit_shards(base::FunctionRef<void(const ShardRecordView&)> visit) const override {
-    machine_.read([&](const memory::MemoryBackend& records) { records.visit_shards(visit); });
-  }
-  [[nodiscard]] std::vector<ShardDump> dump_shards() const override {
-    return machine_.read(
-        [](const memory::MemoryBackend& records) { return records.dump_shards(); });
-  }
-  [[nodiscard]] std::vector<RunRecord> dump_runs() const override {
-    return machine_.read([](const memory::MemoryBackend& records) { return records.dump_runs(); });
-  }
-  void verify() const override { machine_.verify(); }
-
- private:
-  replicated::Machine& machine_;
-};
 
 template <class Home>
 struct WireParts {
   explicit WireParts(const replicated::Settings& settings) : home(settings) {}
 
   Home home;
-  Inside inside{home.coordination().machine()};
+  MachineIntrospection inside{home.coordination().machine()};
   std::unique_ptr<client::RemoteCoordination> remote = home.connect();
   SyncOverAsync direct{home.coordination().async()};
 };
