@@ -3,15 +3,12 @@
 // An authority made by openssl signs nodes 1 and 2 of cluster 7, node 1 of another cluster, and one that names no node; a
 // stranger signs itself.
 
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/check.h"
-#include "log/storage/directory_testing.h"
+#include "tests/certificates.h"
 #include "tests/peers/grpc_nodes.h"
 #include "tests/peers/raw_stream.h"
 
@@ -30,37 +27,21 @@ constexpr NodeId kTwo{2};
 class Certificates {
  public:
   Certificates() {
-    make("authority", "");
-    make("stranger", "-addext subjectAltName=IP:127.0.0.1,URI:cadastre://cluster/7/node/1");
-    sign("one", "IP:127.0.0.1,URI:cadastre://cluster/7/node/1");
-    sign("two", "IP:127.0.0.1,URI:cadastre://cluster/7/node/2");
-    sign("foreign", "IP:127.0.0.1,URI:cadastre://cluster/8/node/1");
-    sign("nameless", "IP:127.0.0.1");
-    sign("both", "IP:127.0.0.1,URI:cadastre://cluster/7/node/1,URI:cadastre://cluster/7/node/2");
+    authority_.sign_itself("stranger", "IP:127.0.0.1,URI:cadastre://cluster/7/node/1");
+    authority_.sign("one", "IP:127.0.0.1,URI:cadastre://cluster/7/node/1");
+    authority_.sign("two", "IP:127.0.0.1,URI:cadastre://cluster/7/node/2");
+    authority_.sign("foreign", "IP:127.0.0.1,URI:cadastre://cluster/8/node/1");
+    authority_.sign("nameless", "IP:127.0.0.1");
+    authority_.sign("both",
+                    "IP:127.0.0.1,URI:cadastre://cluster/7/node/1,URI:cadastre://cluster/7/node/2");
   }
   [[nodiscard]] server::PeerTls of(std::string_view name) const {
-    return {text("authority.pem"), text(fmt::format("{}.pem", name)),
-            text(fmt::format("{}.key", name))};
+    return {authority_.certificate("authority"), authority_.certificate(name),
+            authority_.key(name)};
   }
 
  private:
-  [[nodiscard]] std::string text(const std::string& name) const {
-    return log::bytes_of(directory_.path() / name);
-  }
-  void make(std::string_view name, std::string_view more) const {
-    const std::string line = fmt::format(
-        "cd '{}' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
-        "-subj /CN={} -keyout {}.key -out {}.pem {} >>openssl.log 2>&1",
-        directory_.path().string(), name, name, name, more);
-    CAD_CHECK(std::system(line.c_str()) == 0, "openssl makes the test's certificates");
-  }
-  void sign(std::string_view name, std::string_view names) const {
-    make(name, fmt::format("-CA authority.pem -CAkey authority.key -addext subjectAltName={} "
-                           "-addext basicConstraints=critical,CA:FALSE",
-                           names));
-  }
-
-  const log::ScratchDirectory directory_;
+  const TestAuthority authority_;
 };
 
 struct PeerTls : testing::Test {

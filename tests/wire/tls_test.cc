@@ -3,8 +3,6 @@
 // An authority made by openssl signs a server at 127.0.0.1 and localhost, one elsewhere, and a worker; a stranger signs
 // itself.
 
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,8 +22,8 @@
 #include "coord/identity_testing.h"
 #include "coord/replicated/settings.h"
 #include "coord/tenant_name.h"
-#include "log/storage/directory_testing.h"
 #include "server/grpc/grpc_server.h"
+#include "tests/certificates.h"
 #include "tests/wire/wire_home.h"
 
 namespace cadastre::wire {
@@ -40,42 +38,13 @@ const coord::TenantId kTenant = coord::tenant_named("acme");
 const coord::RunId kRun = coord::RunId::from_raw(1);
 const std::string kToken = "token-of-a-worker-1";
 
-class Certificates {
- public:
-  Certificates() {
-    sign_itself("authority");
-    sign_itself("stranger");
-    sign("server", "IP:127.0.0.1,DNS:localhost");
-    sign("elsewhere", "DNS:elsewhere.example");
-    sign("worker", "DNS:worker.example");
-  }
-  [[nodiscard]] std::string certificate(std::string_view name) const {
-    return log::bytes_of(directory_.path() / fmt::format("{}.pem", name));
-  }
-  [[nodiscard]] std::string key(std::string_view name) const {
-    return log::bytes_of(directory_.path() / fmt::format("{}.key", name));
-  }
-
- private:
-  void make(std::string_view name, std::string_view more) const {
-    const std::string line = fmt::format(
-        "cd '{}' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
-        "-subj /CN={} -keyout {}.key -out {}.pem {} >>openssl.log 2>&1",
-        directory_.path().string(), name, name, name, more);
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing else runs while certificates are made
-    CAD_CHECK(std::system(line.c_str()) == 0, "openssl makes the test's certificates");
-  }
-  void sign_itself(std::string_view name) const { make(name, ""); }
-  void sign(std::string_view name, std::string_view names) const {
-    make(name, fmt::format("-CA authority.pem -CAkey authority.key -addext subjectAltName={} "
-                           "-addext basicConstraints=critical,CA:FALSE",
-                           names));
-  }
-
-  const log::ScratchDirectory directory_;
-};
-
 struct Tls : testing::Test {
+  Tls() {
+    certificates.sign_itself("stranger", "IP:127.0.0.1");
+    certificates.sign("server", "IP:127.0.0.1,DNS:localhost");
+    certificates.sign("elsewhere", "DNS:elsewhere.example");
+    certificates.sign("worker", "DNS:worker.example");
+  }
   // A server with the certificate of this name.
   [[nodiscard]] Door door(std::string_view name) const {
     return {.tls = server::TlsMaterial{certificates.certificate(name), certificates.key(name), {}},
@@ -110,7 +79,7 @@ struct Tls : testing::Test {
     return home;
   }
 
-  const Certificates certificates;
+  const TestAuthority certificates;
 };
 
 void expect_refused(const std::optional<coord::InfraError>& refusal, std::string_view advice) {
