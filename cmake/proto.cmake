@@ -49,9 +49,9 @@ function(cadastre_proto_library target)
   install(TARGETS ${target} EXPORT cadastreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-cadastre_proto_library(cadastre_proto FILES cadastre/v1/coordination.proto cadastre/v1/topology.proto google/rpc/status.proto
+cadastre_proto_library(cadastre_proto FILES cadastre/v1/admin.proto cadastre/v1/coordination.proto cadastre/v1/topology.proto google/rpc/status.proto
   LINK "$<BUILD_INTERFACE:PkgConfig::PROTOBUF>" "$<INSTALL_INTERFACE:protobuf>")
-cadastre_proto_library(cadastre_proto_grpc GRPC FILES cadastre/v1/coordination.proto
+cadastre_proto_library(cadastre_proto_grpc GRPC FILES cadastre/v1/admin.proto cadastre/v1/coordination.proto
   LINK cadastre_proto "$<BUILD_INTERFACE:PkgConfig::GRPC>" "$<INSTALL_INTERFACE:grpc++>" "$<INSTALL_INTERFACE:grpc>" "$<INSTALL_INTERFACE:gpr>")
 cadastre_proto_library(cadastre_proto_etcd_messages FILES etcd/rpc.proto
   LINK "$<BUILD_INTERFACE:PkgConfig::PROTOBUF>" "$<INSTALL_INTERFACE:protobuf>")

@@ -37,6 +37,7 @@ void check_record(base::ByteView bytes) {
         case log::RecordKind::kConf: return log::conf_key(key->group, key->index);
         case log::RecordKind::kState:
         case log::RecordKind::kTruncated:
+        case log::RecordKind::kInstall:
         case log::RecordKind::kGroup: break;
       }
       return log::group_key(key->group, key->kind);
@@ -49,6 +50,8 @@ void check_record(base::ByteView bytes) {
   if (const auto at = log::decode_truncated(bytes)) check_same(bytes, log::encode_truncated(*at));
   if (const auto conf = log::decode_conf(log::Index{1}, bytes))
     check_same(bytes, log::encode_conf(*conf));
+  if (const auto install = log::decode_install(bytes))
+    check_same(bytes, log::encode_install(*install));
   if (const auto engine = log::decode_group(bytes)) check_same(bytes, log::encode_group(*engine));
   if (const auto number = log::decode_set(bytes)) check_same(bytes, log::encode_set(*number));
   if (const auto entry = log::decode_entry(bytes)) {

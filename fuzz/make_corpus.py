@@ -462,6 +462,22 @@ def log_records():
     }
 
 
+def log_conf_context():
+    """A context as it stands in a configuration's record."""
+    counted = lambda content: len(content).to_bytes(2, "little") + content
+    head = lambda flags, addresses, removed: b"".join(n.to_bytes(2, "little") for n in (1, flags, addresses, removed))
+    node = lambda n: n.to_bytes(8, "little")
+    address = lambda n: node(n) + counted(counted(b"host:2") + counted(b"host:1"))
+    return {
+        "nothing": head(0, 0, 0),
+        "recovered": head(1, 0, 1) + node(3),
+        "addresses": head(0, 2, 0) + address(1) + address(4),
+        "all": head(1, 1, 2) + address(4) + node(2) + node(3),
+        "out_of_order": head(0, 2, 0) + address(4) + address(1),
+        "too_many": head(0, 0, 65535) + node(1),
+    }
+
+
 def log_checkpoint():
     """A byte, then a manifest or a file list; behind an odd byte its sum is put right by the target."""
     counted = lambda content: len(content).to_bytes(2, "little") + content
@@ -492,6 +508,25 @@ def log_preamble():
         "a_newer_version": head(2, 1) + words + bytes(4),
         "too_long": head(1, 1) + words + bytes(5),
         "no_sum": b"\0" + (head(1, 1) + words + bytes(4))[1:],
+    }
+
+
+def fetch_request():
+    """A byte, then a request for a range of a checkpoint; behind an odd byte its sum is put right by the target."""
+    def request(name, version=1, offset=4096, size=512):
+        words = b"".join(n.to_bytes(8, "little") for n in (7, 1, 2, 3, 9, offset))
+        return (b"\1CDFR" + version.to_bytes(2, "little") + len(name).to_bytes(2, "little") + words
+                + size.to_bytes(4, "little") + name + bytes(4))
+    return {
+        "a_table": request(b"000007.sst"),
+        "the_list": request(b"FILES", offset=0),
+        "a_path": request(b"../../etc/passwd"),
+        "no_name": request(b""),
+        "the_longest_name": request(b"n" * 255),
+        "nothing": request(b"CURRENT", size=0),
+        "too_much": request(b"CURRENT", size=1 << 31),
+        "a_newer_version": request(b"CURRENT", version=2),
+        "no_sum": b"\0" + request(b"CURRENT")[1:],
     }
 
 
@@ -607,8 +642,10 @@ def targets(vectors, coordination, bitmaps):
         "log_body": log_body(),
         "log_records": log_records(),
         "log_checkpoint": log_checkpoint(),
+        "log_conf_context": log_conf_context(),
         "log_frame": log_frame(),
         "log_preamble": log_preamble(),
+        "fetch_request": fetch_request(),
         "wire_request": wire_request(),
         "etcd_answer": etcd_answer(),
     }

@@ -58,22 +58,14 @@ int run(const Arguments& arguments) {
     options.lasts = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(arguments.seconds));
     const LogReport report = simulate_log(options);
-    sum.operations += report.operations;
-    sum.executed += report.executed;
-    sum.crashes += report.crashes;
-    sum.messages += report.messages;
-    sum.elections += report.elections;
-    sum.replaced += report.replaced;
+    sum.add(report);
     if (arguments.seeds == 1 || !report.violations.empty())
       fmt::print("{}", to_text(options, report));
     if (!report.violations.empty()) return report_failure(options, report);
   }
   const double seconds = std::chrono::duration<double>(clock.elapsed() - begin).count();
-  fmt::print(
-      "{} seeds in {:.1f} s: {} operations, {} commands answered, {} crashes, {} elections, {} "
-      "entries replaced, {} messages; no violation\n",
-      done, seconds, sum.operations, sum.executed, sum.crashes, sum.elections, sum.replaced,
-      sum.messages);
+  fmt::print("{} seeds from {} in {:.1f} s: {}; no violation\n", done, arguments.seed, seconds,
+             to_text(sum));
   return EXIT_SUCCESS;
 }
 

@@ -37,6 +37,14 @@ enum class OpKind : std::uint8_t {
   kAppendAt,       // the same; answers its place in the log, from 1.
   kLength,         // Answers how many commands the log has,
   kReadLog,        // or the digest of all of them (log_digest).
+  kAcquire,        // Of a shard (shard_model.h): answers the fence.
+  kCheckpoint,     // Under the fence `expected`, the cursor `argument`; answers kDone and so on.
+  kComplete,       // The same.
+  kRelease,        // Under the fence `expected`,
+  kReplace,        // the same,
+  kTouch,          // the same, and changes nothing.
+  kRepeat,         // Of an acknowledged request: answers kReplayed or kExecutedAgain.
+  kShard,          // Answers packed(ShardFacts).
 };
 
 inline constexpr std::uint64_t kSwapped = 1;

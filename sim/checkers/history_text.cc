@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "sim/checkers/history.h"
 #include "sim/checkers/model.h"
+#include "sim/checkers/shard_model.h"
 #include "sim/schedule/sim_time.h"
 
 namespace cadastre::sim::checkers {
@@ -31,11 +32,31 @@ struct KindName {
 };
 
 constexpr std::array kKinds = {
-    KindName{OpKind::kRead, "read", 0},          KindName{OpKind::kWrite, "write", 1},
-    KindName{OpKind::kCompareAndSet, "cas", 2},  KindName{OpKind::kAppend, "append", 1},
-    KindName{OpKind::kAppendAt, "append-at", 1}, KindName{OpKind::kLength, "length", 0},
+    KindName{OpKind::kRead, "read", 0},
+    KindName{OpKind::kWrite, "write", 1},
+    KindName{OpKind::kCompareAndSet, "cas", 2},
+    KindName{OpKind::kAppend, "append", 1},
+    KindName{OpKind::kAppendAt, "append-at", 1},
+    KindName{OpKind::kLength, "length", 0},
     KindName{OpKind::kReadLog, "read-log", 0},
+    KindName{OpKind::kAcquire, "acquire", 0},
+    KindName{OpKind::kCheckpoint, "checkpoint", 2},
+    KindName{OpKind::kComplete, "complete", 2},
+    KindName{OpKind::kRelease, "release", 1},
+    KindName{OpKind::kReplace, "replace", 1},
+    KindName{OpKind::kTouch, "touch", 1},
+    KindName{OpKind::kRepeat, "repeat", 0},
+    KindName{OpKind::kShard, "shard", 0},
 };
+
+constexpr std::array<std::string_view, 3> kPhases = {"active", "done", "split"};
+constexpr std::array<std::string_view, 3> kHeldAnswers = {"stale", "ok", "terminal"};
+constexpr std::array<std::string_view, 2> kRepeatAnswers = {"executed", "replayed"};
+
+// The one argument of these is the fence.
+bool is_of_fence(OpKind kind) {
+  return kind == OpKind::kRelease || kind == OpKind::kReplace || kind == OpKind::kTouch;
+}
 
 const KindName& entry_of(OpKind kind) {
   return *std::ranges::find(kKinds, kind, &KindName::kind);
@@ -45,15 +66,29 @@ std::string to_text(const Value& value) {
   return value ? std::to_string(*value) : "nil";
 }
 
+std::string shard_text(std::uint64_t number) {
+  const ShardFacts facts = unpacked(number);
+  return fmt::format("{}/{}/{}", facts.fence, facts.cursor,
+                     kPhases.at(static_cast<std::size_t>(facts.phase)));
+}
+
 std::string result_text(const Operation& operation) {
   switch (operation.call.kind) {
     case OpKind::kWrite:
     case OpKind::kAppend: return "ok";
     case OpKind::kCompareAndSet: return operation.result == kSwapped ? "swapped" : "kept";
     case OpKind::kReadLog: return fmt::format("#{:x}", operation.result.value_or(0));
+    case OpKind::kCheckpoint:
+    case OpKind::kComplete:
+    case OpKind::kRelease:
+    case OpKind::kReplace:
+    case OpKind::kTouch: return std::string(kHeldAnswers.at(operation.result.value_or(0)));
+    case OpKind::kRepeat: return std::string(kRepeatAnswers.at(operation.result.value_or(0)));
+    case OpKind::kShard: return shard_text(operation.result.value_or(0));
     case OpKind::kRead:
     case OpKind::kAppendAt:
-    case OpKind::kLength: break;
+    case OpKind::kLength:
+    case OpKind::kAcquire: break;
   }
   return to_text(operation.result);
 }
@@ -119,6 +154,26 @@ std::optional<Value> log_of(std::string_view text) {
   return Value(log_digest(commands));
 }
 
+template <std::size_t N>
+std::optional<Value> place_of(std::string_view text, const std::array<std::string_view, N>& names) {
+  const auto* const found = std::ranges::find(names, text);
+  if (found == names.end()) return std::nullopt;
+  return Value(static_cast<std::uint64_t>(found - names.begin()));
+}
+
+// "3/17/active"
+std::optional<Value> shard_of(std::string_view text) {
+  const std::size_t first = text.find('/');
+  const std::size_t last = text.rfind('/');
+  if (first == std::string_view::npos || first == last) return std::nullopt;
+  const auto fence = number_of(text.substr(0, first));
+  const auto cursor = number_of(text.substr(first + 1, last - first - 1));
+  const auto phase = place_of(text.substr(last + 1), kPhases);
+  if (!fence || !cursor || !phase || *fence > kFenceMax || *cursor > kCursorMax)
+    return std::nullopt;
+  return Value(packed({*fence, *cursor, static_cast<ShardPhase>(**phase)}));
+}
+
 std::optional<Value> result_of(OpKind kind, std::string_view text) {
   switch (kind) {
     case OpKind::kWrite:
@@ -127,9 +182,17 @@ std::optional<Value> result_of(OpKind kind, std::string_view text) {
       if (text == "swapped") return Value(kSwapped);
       return text == "kept" ? std::optional<Value>(kKept) : std::nullopt;
     case OpKind::kReadLog: return log_of(text);
+    case OpKind::kCheckpoint:
+    case OpKind::kComplete:
+    case OpKind::kRelease:
+    case OpKind::kReplace:
+    case OpKind::kTouch: return place_of(text, kHeldAnswers);
+    case OpKind::kRepeat: return place_of(text, kRepeatAnswers);
+    case OpKind::kShard: return shard_of(text);
     case OpKind::kRead:
     case OpKind::kAppendAt:
-    case OpKind::kLength: break;
+    case OpKind::kLength:
+    case OpKind::kAcquire: break;
   }
   return value_of(text);
 }
@@ -164,7 +227,7 @@ std::optional<Call> call_of(const std::vector<std::string_view>& words) {
   if (kind->arguments == 0) return call;
   const auto argument = value_of(words.back());
   if (!argument) return std::nullopt;
-  call.argument = *argument;
+  (is_of_fence(kind->kind) ? call.expected : call.argument) = *argument;
   const bool is_append = kind->kind == OpKind::kAppend || kind->kind == OpKind::kAppendAt;
   if (is_append && !call.argument) return std::nullopt;
   if (kind->arguments == 2) {
@@ -205,7 +268,8 @@ std::string to_text(const Operation& operation) {
   const KindName& kind = entry_of(call.kind);
   std::string what(kind.name);
   if (kind.arguments == 2) what += " " + to_text(call.expected);
-  if (kind.arguments >= 1) what += " " + to_text(call.argument);
+  if (kind.arguments >= 1)
+    what += " " + to_text(is_of_fence(call.kind) ? call.expected : call.argument);
   std::string when = fmt::format("{}..", operation.called.time_since_epoch().count());
   std::string outcome = operation.outcome == Outcome::kFailed ? "failed" : "unknown";
   if (operation.outcome == Outcome::kOk) {

@@ -10,7 +10,12 @@
 //   42..43  c1  k2  append-at 4 -> 2
 //   44..45  c2  k2  read-log    -> [3 4]
 //   44..45  c2  k2  length      -> 2
+//   50..52  c1  k3  acquire     -> 2
+//   53..55  c1  k3  checkpoint 2 17 -> ok
+//   56..57  c2  k3  shard       -> 2/17/active
+//   58..59  c3  k3  release 1   -> stale
 //
+// What is asked of a shard under a fence answers ok, stale or terminal; `repeat` answers replayed or executed.
 // `cas` answers swapped or kept. A log that was read is printed as its digest, such as #00c0ffee, for
 // its commands are not in the history. Empty lines and lines that begin with # are skipped.
 

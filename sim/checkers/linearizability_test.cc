@@ -12,6 +12,7 @@
 #include "sim/checkers/history.h"
 #include "sim/checkers/history_text.h"
 #include "sim/checkers/model.h"
+#include "sim/checkers/shard_model.h"
 
 namespace cadastre::sim::checkers {
 namespace {
@@ -73,6 +74,11 @@ TEST(Linearizability, JudgesRegistersAsTheTranscriptsSay) {
 TEST(Linearizability, JudgesLogsAsTheTranscriptsSay) {
   EXPECT_EQ(stanzas_of("log.txt").size(), 15U);
   EXPECT_EQ(expect_verdicts("log.txt", LogModel()), 10U);
+}
+
+TEST(Linearizability, JudgesShardsAsTheTranscriptsSay) {
+  EXPECT_EQ(stanzas_of("shard.txt").size(), 17U);
+  EXPECT_EQ(expect_verdicts("shard.txt", ShardModel()), 12U);
 }
 
 Judgement judged(std::string_view text, std::uint64_t work_max = kWorkMax) {

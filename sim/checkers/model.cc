@@ -37,7 +37,15 @@ Effect RegisterModel::apply(const State& before, const Call& call) const noexcep
     case OpKind::kAppend:
     case OpKind::kAppendAt:
     case OpKind::kLength:
-    case OpKind::kReadLog: break;
+    case OpKind::kReadLog:
+    case OpKind::kAcquire:
+    case OpKind::kCheckpoint:
+    case OpKind::kComplete:
+    case OpKind::kRelease:
+    case OpKind::kReplace:
+    case OpKind::kTouch:
+    case OpKind::kRepeat:
+    case OpKind::kShard: break;
   }
   CAD_CHECK(false, "a register has no such operation");
 }
@@ -60,7 +68,15 @@ Effect LogModel::apply(const State& before, const Call& call) const noexcept {
     case OpKind::kReadLog: return {before, digest};
     case OpKind::kRead:
     case OpKind::kWrite:
-    case OpKind::kCompareAndSet: break;
+    case OpKind::kCompareAndSet:
+    case OpKind::kAcquire:
+    case OpKind::kCheckpoint:
+    case OpKind::kComplete:
+    case OpKind::kRelease:
+    case OpKind::kReplace:
+    case OpKind::kTouch:
+    case OpKind::kRepeat:
+    case OpKind::kShard: break;
   }
   CAD_CHECK(false, "a log has no such operation");
 }

@@ -26,6 +26,11 @@ class DiskShadow {
       truncated_ = *write.truncated;
       slots_.erase(slots_.begin(), slots_.upper_bound(truncated_.index));
     }
+    if (write.installs) {
+      slots_.clear();  // In place of the whole log.
+      installing_ = write.installs->at.index;
+    }
+    if (write.installed) installing_.reset();
     if (!write.entries.empty())
       slots_.erase(slots_.lower_bound(write.entries.front().at.index), slots_.end());
     for (const log::Entry& entry : write.entries)
@@ -36,6 +41,8 @@ class DiskShadow {
   void restore(const log::GroupImage& image, std::span<const log::Entry> entries) {
     truncated_ = image.truncated;
     hard_ = image.state;
+    installing_.reset();
+    if (image.installing) installing_ = image.installing->at.index;
     slots_.clear();
     for (const log::Entry& entry : entries)
       put(entry);
@@ -57,6 +64,8 @@ class DiskShadow {
     return slot != nullptr && slot->term == position.term;
   }
   [[nodiscard]] log::Position truncated() const noexcept { return truncated_; }
+  // The log begins at a snapshot to which the state has not switched, as far as the disk says; nothing: it does not.
+  [[nodiscard]] std::optional<log::Index> installing() const noexcept { return installing_; }
 
  private:
   void put(const log::Entry& entry) {
@@ -67,6 +76,7 @@ class DiskShadow {
 
   log::HardState hard_;
   log::Position truncated_;
+  std::optional<log::Index> installing_;
   std::map<log::Index, Slot> slots_;
 };
 

@@ -34,12 +34,15 @@ constexpr std::array kWeights{
 
 // Voters are cut off from each other too; none of them is lost for ever.
 constexpr std::array kVoterWeights{
-    Weight{LogFaultKind::kCrash, 30},    Weight{LogFaultKind::kPause, 15},
-    Weight{LogFaultKind::kSlowSync, 15}, Weight{LogFaultKind::kFailedSync, 5},
-    Weight{LogFaultKind::kClockJump, 5}, Weight{LogFaultKind::kDrift, 5},
-    Weight{LogFaultKind::kPartition, 5}, Weight{LogFaultKind::kReset, 7},
-    Weight{LogFaultKind::kFlush, 25},    Weight{LogFaultKind::kCutPair, 15},
-    Weight{LogFaultKind::kIsolate, 20},
+    Weight{LogFaultKind::kCrash, 30},     Weight{LogFaultKind::kPause, 15},
+    Weight{LogFaultKind::kSlowSync, 15},  Weight{LogFaultKind::kFailedSync, 5},
+    Weight{LogFaultKind::kClockJump, 5},  Weight{LogFaultKind::kDrift, 5},
+    Weight{LogFaultKind::kSlowDrift, 5},  Weight{LogFaultKind::kPartition, 5},
+    Weight{LogFaultKind::kReset, 7},      Weight{LogFaultKind::kFlush, 25},
+    Weight{LogFaultKind::kCutPair, 15},   Weight{LogFaultKind::kIsolate, 20},
+    Weight{LogFaultKind::kTransfer, 40},  Weight{LogFaultKind::kMembership, 40},
+    Weight{LogFaultKind::kSlowFiles, 10}, Weight{LogFaultKind::kFailedFiles, 10},
+    Weight{LogFaultKind::kCrashFed, 20},
 };
 
 LogFaultKind pick_kind(base::Random& random, std::span<const Weight> weights) {
@@ -75,6 +78,7 @@ LogFault make_fault(base::Random& random, const PlanShape& shape) {
       break;
     case LogFaultKind::kSlowSync:
       fault.lasts = between(random, milliseconds(5), milliseconds(4000));
+      if (shape.registers == Registers::kOfAll && random.below(4) == 0) fault.lasts *= 2;
       break;
     case LogFaultKind::kFailedSync:
       fault.lasts = between(random, microseconds(1), milliseconds(500));
@@ -83,7 +87,10 @@ LogFault make_fault(base::Random& random, const PlanShape& shape) {
       fault.lasts = between(random, milliseconds(1), milliseconds(600'000));
       fault.amount = random.below(2);
       break;
-    case LogFaultKind::kDrift: fault.amount = random.below(10'000); break;
+    case LogFaultKind::kDrift:
+    case LogFaultKind::kSlowDrift: fault.amount = random.below(shape.drift_ppm_max); break;
+    case LogFaultKind::kTransfer:
+    case LogFaultKind::kMembership: fault.amount = random.next_u64(); break;
     case LogFaultKind::kPartition:
       fault.lasts = between(random, milliseconds(10), milliseconds(3000));
       fault.amount = random.below(3);
@@ -96,6 +103,14 @@ LogFault make_fault(base::Random& random, const PlanShape& shape) {
       fault.lasts = between(random, milliseconds(10), milliseconds(5000));
       fault.amount = 1 + random.below(shape.nodes);
       break;
+    case LogFaultKind::kSlowFiles:
+      fault.lasts = between(random, milliseconds(10), milliseconds(3000));
+      break;
+    case LogFaultKind::kCrashFed:
+      fault.lasts = between(random, microseconds(1), milliseconds(500));
+      fault.amount = random.next_u64();
+      break;
+    case LogFaultKind::kFailedFiles:
     case LogFaultKind::kReset: break;
     case LogFaultKind::kFlush: fault.amount = random.below(shape.groups); break;
   }
@@ -109,7 +124,13 @@ std::string_view name(LogFaultKind kind) noexcept {
     case LogFaultKind::kSlowSync: return "slow sync";
     case LogFaultKind::kFailedSync: return "failed sync";
     case LogFaultKind::kClockJump: return "clock jump";
-    case LogFaultKind::kDrift: return "drift";
+    case LogFaultKind::kDrift: return "fast clock";
+    case LogFaultKind::kSlowDrift: return "slow clock";
+    case LogFaultKind::kTransfer: return "transfer";
+    case LogFaultKind::kMembership: return "membership";
+    case LogFaultKind::kSlowFiles: return "slow files";
+    case LogFaultKind::kFailedFiles: return "failed files";
+    case LogFaultKind::kCrashFed: return "crash while fed";
     case LogFaultKind::kPartition: return "partition";
     case LogFaultKind::kReset: return "reset";
     case LogFaultKind::kFlush: return "flush";

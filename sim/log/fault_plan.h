@@ -18,13 +18,20 @@ enum class LogFaultKind : std::uint8_t {
   kSlowSync,  // The next sync takes `lasts`.
   kFailedSync,  // The next sync fails: the node stops itself, and is back after `lasts`.
   kClockJump,   // The node's wall clock jumps by `lasts`, back if `amount` is odd.
-  kDrift,       // The node's clock runs `amount` parts per million too fast, for ever.
+  kDrift,       // The node's clock runs `amount` parts per million too fast, for ever,
+  kSlowDrift,   // or too slow.
   kPartition,  // No frames between the node and clients for `lasts`; one way only if `amount` is not 0:
                // 1 to the node, 2 from it.
   kReset,      // Streams to the node break.
   kFlush,      // The state of one group, `amount`, is flushed.
-  kCutPair,  // No frames from the node to voter `amount` for `lasts`.
-  kIsolate,  // No frames between the node and the other voters for `lasts`, one way only as above.
+  kCutPair,   // No frames from the node to voter `amount` for `lasts`.
+  kIsolate,   // No frames between the node and the other voters for `lasts`, one way only as above.
+  kTransfer,  // Whoever leads a group, both by `amount`, hands it over to this node.
+  kMembership,  // Whoever leads a group is asked to change its members, by `amount` (membership_churn.h).
+  kSlowFiles,    // The next work of the node on files of a checkpoint takes `lasts`,
+  kFailedFiles,  // or fails.
+  kCrashFed,  // The node dies when it is fed a snapshot next: while it fetches if `amount` is odd, else while it
+      // installs. Back after `lasts`.
   kBitFlip,  // A bit of the node's log turns while it is down; the node must not come up again.
 };
 
@@ -40,6 +47,7 @@ struct PlanShape {
   std::uint64_t nodes = 3;
   std::uint64_t groups = 4;
   Registers registers = Registers::kOfNodes;
+  std::uint64_t drift_ppm_max = 10'000;
   std::chrono::nanoseconds lasts{0};  // Of the stage in which faults happen.
 };
 

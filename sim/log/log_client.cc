@@ -45,7 +45,8 @@ void LogClient::ask() {
   switch (random_.below(4)) {
     case 0:
       request.kind = checkers::OpKind::kRead;
-      request.anywhere = options_.registers == Registers::kOfAll && random_.below(2) == 0;
+      if (options_.registers == Registers::kOfAll)
+        request.mode = static_cast<log::ReadMode>(random_.below(log::kReadModes));
       break;
     case 1:
       request.kind = checkers::OpKind::kCompareAndSet;
@@ -77,7 +78,10 @@ void LogClient::on_frame(const StreamId& /*stream*/, base::Bytes frame) {
   if (options_.registers == Registers::kOfAll && reply.outcome == LogOutcome::kOk)
     leader_ = waiting_->node;
   switch (reply.outcome) {
-    case LogOutcome::kOk: history_.ok(waiting_->op, scheduler_.now(), reply.value); break;
+    case LogOutcome::kOk:
+      history_.ok(waiting_->op, scheduler_.now(), reply.value);
+      ++succeeded_;
+      break;
     case LogOutcome::kRefused: history_.failed(waiting_->op); break;
     case LogOutcome::kUnknown: break;
   }

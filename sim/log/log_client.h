@@ -52,6 +52,8 @@ class LogClient final : public FrameSink {
 
   void begin();
   [[nodiscard]] std::uint64_t answered() const noexcept { return answered_; }
+  // Of those, what was done and not refused.
+  [[nodiscard]] std::uint64_t succeeded() const noexcept { return succeeded_; }
 
   void on_frame(const StreamId& stream, base::Bytes frame) override;
   void on_reset(const StreamId& /*stream*/) override {}
@@ -77,6 +79,7 @@ class LogClient final : public FrameSink {
   std::optional<NodeId> leader_;  // Who did what was asked, as far as is known.
   TaskId timeout_;
   std::uint64_t answered_ = 0;
+  std::uint64_t succeeded_ = 0;
 };
 
 }  // namespace cadastre::sim

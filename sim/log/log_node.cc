@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "log/conf_context.h"
+#include "sim/log/membership_churn.h"
 
 namespace cadastre::sim {
 namespace {
@@ -15,25 +17,14 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-constexpr log::ClusterId kCluster{1};
-constexpr nanoseconds kStepDelayMost = microseconds(40);
 constexpr nanoseconds kSyncLeast = microseconds(150);
 constexpr nanoseconds kSyncMost = microseconds(2000);
 constexpr std::uint64_t kLongSyncIn = 200;  // One in so many takes up to kLongSyncMost.
 constexpr nanoseconds kLongSyncMost = milliseconds(80);
-
-LogReply reply_of(std::uint64_t number, const log::Answer& answer) {
-  if (answer) return {number, LogOutcome::kOk, decode_result(answer->result)};
-  switch (answer.error().code) {
-    case log::ProposeError::kNotLeader:
-    case log::ProposeError::kOverloaded:
-    case log::ProposeError::kTooLarge:
-    case log::ProposeError::kStopped:
-    case log::ProposeError::kSuperseded: return {number, LogOutcome::kRefused, std::nullopt};
-    case log::ProposeError::kOutcomeUnknown: break;
-  }
-  return {number, LogOutcome::kUnknown, std::nullopt};
-}
+// About how long it takes to fetch the rest of a snapshot, and to install it: two syncs and the switch between them.
+constexpr nanoseconds kFetchingMost = milliseconds(100);
+constexpr nanoseconds kSwitchMost = milliseconds(20);
+constexpr nanoseconds kInstallingMost = 2 * kSyncMost + kSwitchMost;
 
 }  // namespace
 
@@ -72,22 +63,53 @@ void LogNode::start() {
   dying_ = false;
   storage_ = std::make_unique<node::MemoryStorage>(
       disk_, log::NodeIdentity{kCluster, log::NodeId{options_.id.value()}});
+  release_ghosts();
+  admission_.emplace(server::PeerIdentity{kCluster, log::NodeId{options_.id.value()}});
   if (!open_host()) return;
   world_.network.attach(options_.id, *this);
   for (auto& [id, hosted] : groups_)
     open_group(hosted, id);
 }
 
+void LogNode::note_recovered(const log::LogStorage::Recovered& found) {
+  world_.oracle.restarted(options_.id, *storage_, found);
+  for (const log::GroupImage& image : found.groups) {
+    HostedGroup& hosted = groups_.at(image.group);
+    hosted.synced = image.last.index;
+    hosted.begins = image.truncated.index;
+    hosted.switches = false;
+    hosted.installing.reset();
+    if (image.installing && hosted.disk.flushed.applied.index < image.installing->at.index)
+      hosted.installing = image.installing->at.index;
+  }
+}
+
+void LogNode::make_carrier() {
+  carrier_ = std::make_unique<CheckpointCarrier>(CheckpointCarrier::Parts{
+      .self = options_.id,
+      .scheduler = world_.scheduler,
+      .shelf = shelf_,
+      .clock = clock_,
+      .random = random_,
+      .ask = [this](NodeId to,
+                    const PieceRequest& request) { post(to, Lane::kBulk, encode(request)); },
+      .answer =
+          [this](NodeId to, const PieceAnswer& answer) {
+            post(to, Lane::kBulk, encode(answer));
+          }});
+}
+
 bool LogNode::open_host() {
   if (replicated()) {
-    if (const auto found = storage_->recover()) {
-      world_.oracle.restarted(options_.id, *storage_, *found);
-      for (const log::GroupImage& image : found->groups)
-        groups_.at(image.group).synced = image.last.index;
-    }
+    if (const auto found = storage_->recover()) note_recovered(*found);
+    make_carrier();
   }
-  const log::HostReplication replication{
-      .self = log::NodeId{options_.id.value()}, .run = counters_.starts, .transport = this};
+  const log::HostReplication replication{.self = log::NodeId{options_.id.value()},
+                                         .run = counters_.starts,
+                                         .transport = this,
+                                         .cluster = kCluster,
+                                         .snapshotter = carrier_.get(),
+                                         .boot_clock = &boot_clock_};
   auto opened = log::Host::open({*storage_, *this, clock_, options_.settings, replication});
   if (!opened) {
     if (!flipped_) violate("the log does not open: " + opened.error().detail);
@@ -101,14 +123,15 @@ bool LogNode::open_host() {
 }
 
 void LogNode::open_group(HostedGroup& hosted, log::GroupId id) {
-  hosted.machine = std::make_unique<RegisterMachine>(hosted.disk);
+  hosted.machine = std::make_unique<RegisterMachine>(hosted.disk, shelf_);
   world_.digests.restored({history_group(id), options_.id},
                           checkers::LogIndex{hosted.machine->applied().index.value()},
                           checkers::Digest{hosted.machine->state().digest});
   log::GroupOptions options{.group = id, .machine = *hosted.machine};
   if (replicated()) {
     options.replicated = log::ReplicaOptions{.founders = {}, .seed = options_.seed};
-    for (std::uint64_t voter = 1; voter <= options_.voters; ++voter)
+    const bool joins = options_.id.value() > options_.founders;
+    for (std::uint64_t voter = 1; voter <= options_.founders && !joins; ++voter)
       options.replicated->founders.emplace_back(voter);
   }
   auto group = host_->open_group(options);
@@ -128,6 +151,11 @@ void LogNode::check_start(HostedGroup& hosted, log::GroupId id) {
                           number, index.value()));
     }
   }
+  if (hosted.begins > hosted.machine->durable().index) {
+    violate(fmt::format("group {} opened with a log that begins at {} and a state at {}",
+                        id.value(), hosted.begins.value(), state.applied.index.value()));
+  }
+  if (hosted.installing) ++counters_.installs_resumed;
   world_.digests.restored({history_group(id), options_.id},
                           checkers::LogIndex{state.applied.index.value()},
                           checkers::Digest{state.digest});
@@ -141,14 +169,41 @@ void LogNode::crash(std::uint64_t unsynced_per_mille) {
   dying_ = true;
   world_.scheduler.crash(options_.id);
   world_.network.detach(options_.id);
-  counters_.truncations += host_->metrics().truncations.load();
+  count_process();
   host_.reset();
+  carrier_.reset();
   storage_.reset();
   for (auto& [id, hosted] : groups_) {
     hosted.face = nullptr;
     hosted.machine.reset();
   }
   disk_.crash(disk_.unsynced_bytes() * unsynced_per_mille / 1000);
+  shelf_.crash([&] { return random_.below(2) == 0; });
+}
+
+void LogNode::count_process() {
+  const log::NodeMetrics& metrics = host_->metrics();
+  counters_.truncations += metrics.truncations.load();
+  counters_.snapshots_made += metrics.snapshots_made.load();
+  counters_.snapshots_sent += metrics.snapshots_sent.load();
+  counters_.snapshots_installed += metrics.snapshots_installed.load();
+  counters_.snapshots_failed += metrics.snapshots_failed.load();
+  if (carrier_) counters_.stagings_cut += carrier_->staging();
+}
+
+void LogNode::slow_next_files(nanoseconds lasts) {
+  if (carrier_) carrier_->slow_next(lasts);
+}
+
+void LogNode::fail_next_files() {
+  if (carrier_) carrier_->fail_next();
+}
+
+void LogNode::forget_faults() noexcept {
+  slow_sync_.reset();
+  failed_sync_down_.reset();
+  crash_fed_.reset();
+  if (carrier_) carrier_->forget_faults();
 }
 
 void LogNode::flip_bit(std::uint64_t luck) {
@@ -163,6 +218,50 @@ void LogNode::flush(std::uint64_t group) {
   const auto found = groups_.find(log::GroupId{group});
   if (up() && found != groups_.end() && found->second.machine)
     found->second.machine->request_flush();
+}
+
+std::optional<log::GroupStatus> LogNode::status_of(std::uint64_t group) const {
+  const auto found = groups_.find(log::GroupId{group});
+  if (found == groups_.end() || found->second.face == nullptr) return std::nullopt;
+  return found->second.face->status();
+}
+
+bool LogNode::leads(std::uint64_t group) const {
+  const auto status = status_of(group);
+  return status && status->role == log::Role::kLeader;
+}
+
+std::vector<log::NodeId> LogNode::strangers_of(const log::ConfRecord& record) const {
+  const log::ConfContext context = log::context_of(record);
+  std::vector<log::NodeId> strangers;
+  for (std::uint64_t id = options_.founders + 1; id <= options_.peers; ++id) {
+    const log::NodeId node{id};
+    if (!record.conf.has(node) && !context.has_left(node)) strangers.push_back(node);
+  }
+  return strangers;
+}
+
+void LogNode::transfer(std::uint64_t group, NodeId to) {
+  groups_.at(log::GroupId{group})
+      .face->transfer_leadership(log::NodeId{to.value()}, {}, [this](const auto& moved) {
+        counters_.transfers += moved.has_value() ? 1 : 0;
+      });
+}
+
+void LogNode::change_membership(std::uint64_t group, std::uint64_t luck) {
+  log::Group& face = *groups_.at(log::GroupId{group}).face;
+  const log::GroupStatus status = face.status();
+  auto change = next_change(status.conf->conf, log::NodeId{options_.id.value()},
+                            strangers_of(*status.conf), luck);
+  if (!change) return;
+  // Forced: whoever is asked to vote may be behind, and those who remain may be away.
+  log::MembershipChange asked{
+      .steps = std::move(change->steps), .expected_conf_index = status.conf->index, .force = true};
+  for (const log::ConfStep& step : asked.steps)
+    asked.addresses.push_back({step.node, {fmt::format("node{}:1", step.node.value()), ""}});
+  face.change_membership(std::move(asked), [this](const auto& changed) {
+    counters_.changes += changed.has_value() ? 1 : 0;
+  });
 }
 
 void LogNode::wake_log() {
@@ -188,11 +287,21 @@ void LogNode::wake_writer() {
       world_.scheduler.after(options_.id, jitter(kStepDelayMost), [this] { begin_write(); });
 }
 
+void LogNode::wake_reader() {
+  if (dying_ || world_.scheduler.pending(reader_task_)) return;
+  reader_task_ = world_.scheduler.after(options_.id, jitter(kStepDelayMost), [this] {
+    if (host_->run_reader()) wake_reader();
+  });
+}
+
 void LogNode::begin_write() {
   auto set = host_->begin_write();
   if (!set) return;
   ++counters_.sets;
   storage_->append(*set);
+  for (const log::GroupWrite& write : set->groups) {
+    if (write.installs) on_fed(Fed::kInstalling);
+  }
   nanoseconds lasts_for = kSyncLeast + jitter(kSyncMost - kSyncLeast);
   if (random_.below(kLongSyncIn) == 0) lasts_for = jitter(kLongSyncMost);
   if (slow_sync_) lasts_for = *std::exchange(slow_sync_, std::nullopt);
@@ -206,8 +315,10 @@ void LogNode::finish_write(const log::WriteSet& set) {
     return;
   }
   storage_->sync();
-  for (const log::GroupWrite& write : set.groups)
+  for (const log::GroupWrite& write : set.groups) {
     groups_.at(write.group).synced = write.last.index;
+    groups_.at(write.group).switches = write.installs.has_value();
+  }
   if (replicated()) world_.oracle.synced(options_.id, set);
   host_->finish_write({});
 }
@@ -215,9 +326,15 @@ void LogNode::finish_write(const log::WriteSet& set) {
 void LogNode::fail_stop(std::string_view reason) {
   if (!failed_sync_down_) return violate(fmt::format("it stopped itself: {}", reason));
   const nanoseconds down = *std::exchange(failed_sync_down_, std::nullopt);
-  // After this step: the host is still on the stack. Nobody knows what the disk has of the set.
-  const std::uint64_t kept = random_.below(1001);
-  world_.scheduler.after(kWorld, nanoseconds(0), [this, kept, down] {
+  // After this step: the host is still on the stack.
+  crash_soon(nanoseconds(0), down);
+}
+
+// Nobody knows what the disk has of the set that is being written.
+void LogNode::crash_soon(nanoseconds after, nanoseconds down) {
+  const std::uint64_t kept =
+      std::array<std::uint64_t, 3>{0, 1000, random_.below(1001)}[random_.below(3)];
+  world_.scheduler.after(kWorld, after, [this, kept, down] {
     crash(kept);
     world_.scheduler.after(kWorld, down, [this] {
       if (!up()) start();
@@ -225,10 +342,17 @@ void LogNode::fail_stop(std::string_view reason) {
   });
 }
 
+void LogNode::on_fed(Fed step) {
+  if (!crash_fed_ || crash_fed_->when != step) return;
+  const nanoseconds down = std::exchange(crash_fed_, std::nullopt)->down;
+  crash_soon(jitter(step == Fed::kFetching ? kFetchingMost : kInstallingMost), down);
+}
+
 void LogNode::wake_applier(log::GroupId group) {
   TaskId& task = applier_tasks_[group];
   if (dying_ || world_.scheduler.pending(task)) return;
-  task = world_.scheduler.after(options_.id, jitter(kStepDelayMost),
+  const bool switches = std::exchange(groups_.at(group).switches, false);
+  task = world_.scheduler.after(options_.id, jitter(switches ? kSwitchMost : kStepDelayMost),
                                 [this, group] { run_applier(group); });
 }
 
@@ -257,7 +381,9 @@ void LogNode::check(HostedGroup& hosted, log::GroupId id) {
   if (hosted.face == nullptr) return;
   const log::GroupStatus status = hosted.face->status();
   // The board is as old as the last pass, what the applier says is newer: the two are not compared.
-  const bool ordered = status.truncated <= status.durable && status.durable <= status.applied &&
+  const bool begins =
+      status.truncated <= status.durable || (carrier_ && carrier_->holds(id, status.truncated));
+  const bool ordered = begins && status.durable <= status.applied &&
                        status.committed <= status.last && status.persisted <= status.last;
   if (!ordered) {
     violate(fmt::format("group {} is out of order: truncated {}, durable {}, applied {}, last {}",
@@ -266,62 +392,9 @@ void LogNode::check(HostedGroup& hosted, log::GroupId id) {
   }
   if (replicated() && status.leader.value() == options_.id.value())
     world_.oracle.leads(options_.id, id, status.term);
-  if (!status.halted.empty())
+  const bool removed = replicated() && world_.oracle.removed(options_.id, id);
+  if (!status.halted.empty() && !removed)
     violate(fmt::format("group {} halted: {}", id.value(), status.halted));
-}
-
-void LogNode::on_frame(const StreamId& stream, base::Bytes frame) {
-  if (!is_peer(stream.link.from)) return serve(stream.link.from, decode_request(frame));
-  host_->on_frames(log::NodeId{stream.link.from.value()}, decode_frames(frame));
-}
-
-void LogNode::on_reset(const StreamId& stream) {
-  if (up() && is_peer(stream.link.to)) host_->on_unreachable(log::NodeId{stream.link.to.value()});
-}
-
-void LogNode::send(log::NodeId to, log::Lane lane, std::vector<log::Frame> frames) {
-  for (const log::Frame& frame : frames)
-    world_.oracle.sends(options_.id, frame);
-  const Lane by = lane == log::Lane::kBulk ? Lane::kBulk : Lane::kControl;
-  world_.network.send({{options_.id, NodeId{to.value()}}, by}, encode_frames(frames));
-}
-
-void LogNode::serve(NodeId client, const LogRequest& request) {
-  const auto found = groups_.find(log::GroupId{request.group});
-  CAD_CHECK(found != groups_.end(), "clients know the groups");
-  HostedGroup& hosted = found->second;
-  if (hosted.face == nullptr)
-    return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
-  if (request.kind == checkers::OpKind::kRead) {
-    const auto mode = request.anywhere ? log::ReadMode::kFollower : log::ReadMode::kLinearizable;
-    hosted.face->read_barrier(
-        mode, [this, client, request, &hosted](const log::ReadAnswer& answer) {
-          if (dying_) return;
-          if (!answer) return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
-          reply(client, {request.number, LogOutcome::kOk, hosted.machine->read(request.key)});
-        });
-    return;
-  }
-  const base::Bytes command = encode(RegisterCommand{request.number, request.kind, request.key,
-                                                     request.expected, request.argument});
-  std::array proposals{log::Proposal{
-      command, [this, client, request, &hosted](const log::Answer& answer) {
-        if (dying_) return;
-        if (answer) {
-          hosted.answered[request.number] = answer->at.index;
-          if (replicated())
-            world_.oracle.answered(options_.id, log::GroupId{request.group}, answer->at);
-          ++counters_.executed;
-          if (answer->at.index > hosted.synced)
-            violate("a command was answered before its sync returned");
-        }
-        reply(client, reply_of(request.number, answer));
-      }}};
-  hosted.face->propose(proposals, log::Class::kUser);
-}
-
-void LogNode::reply(NodeId client, const LogReply& reply) {
-  world_.network.send({{options_.id, client}, Lane::kControl}, encode(reply));
 }
 
 }  // namespace cadastre::sim

@@ -4,12 +4,15 @@
 //
 // It is the log's Runner: what production does on threads are tasks of the scheduler here, each a little
 // later than it was woken, by chance. A sync takes time, may hang and may fail. Disks outlive processes:
-// crash() leaves what the disk model leaves, start() makes a new process of it.
+// crash() leaves what the disk model leaves, start() makes a new process of it. Files of checkpoints travel between
+// nodes by CheckpointCarrier. What nodes say to each other names the process that says it, and is admitted as
+// production does: letters of a process that died come late, and are refused once its successor was heard.
 //
 // After each step it checks, and tells the world of:
-//   order            truncated <= durable <= applied; committed and persisted <= last
+//   order            truncated <= durable <= applied; committed and persisted <= last. While a snapshot is installed,
+//                    the log may begin at it before the state does; not after a start
 //   nothing unsynced what was answered or executed lies in the synced part of the disk
-//   agreement        an index has one digest, whatever crashed in between
+//   agreement        an index has one digest, whatever crashed or was installed in between
 //   nothing lost     after a start, whatever was answered before is there (of a local group)
 //   the promises of replicated groups, by RaftOracle
 
@@ -24,13 +27,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/boot_clock.h"
 #include "base/random.h"
 #include "log/host.h"
 #include "log/transport.h"
 #include "node/memory_log.h"
+#include "server/peer_admission.h"
 #include "sim/checkers/digest_agreement.h"
 #include "sim/clock/node_clock.h"
+#include "sim/log/checkpoint_carrier.h"
 #include "sim/log/messages.h"
+#include "sim/log/piece_shelf.h"
 #include "sim/log/raft_oracle.h"
 #include "sim/log/register_machine.h"
 #include "sim/network/network.h"
@@ -53,7 +60,8 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
     NodeId id;
     std::uint64_t seed = 0;
     std::uint64_t groups = 1;
-    std::uint64_t voters = 0;  // Nodes 1 to so many; 0: every node has groups of its own.
+    std::uint64_t peers = 0;     // Nodes 1 to so many share groups; 0: every node has its own.
+    std::uint64_t founders = 0;  // The first voters of shared groups; the others may join.
     log::Settings settings;
   };
   LogNode(const LogWorldParts& world, const Options& options);
@@ -68,23 +76,44 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   void slow_next_sync(std::chrono::nanoseconds lasts) { slow_sync_ = lasts; }
   // The process ends by its own hand, and is back after `down`.
   void fail_next_sync(std::chrono::nanoseconds down) { failed_sync_down_ = down; }
+  // The same of whatever it does next with files of checkpoints, if it runs.
+  void slow_next_files(std::chrono::nanoseconds lasts);
+  void fail_next_files();
+  // It dies while it fetches the next snapshot, or while it installs it, and is back after `down`.
+  enum class Fed : std::uint8_t {
+    kFetching,
+    kInstalling
+  };
+  void crash_when_fed(Fed when, std::chrono::nanoseconds down) { crash_fed_ = {when, down}; }
   // What was to go wrong does not.
-  void forget_faults() noexcept {
-    slow_sync_.reset();
-    failed_sync_down_.reset();
-  }
+  void forget_faults() noexcept;
   void flip_bit(std::uint64_t luck);
   void flush(std::uint64_t group);
+
+  // Nothing: it does not run, or the group is not open.
+  [[nodiscard]] std::optional<log::GroupStatus> status_of(std::uint64_t group) const;
+  // Of a replicated group: whether this node leads it, and what an operator asks of whoever does.
+  [[nodiscard]] bool leads(std::uint64_t group) const;
+  void transfer(std::uint64_t group, NodeId to);
+  void change_membership(std::uint64_t group, std::uint64_t luck);
   [[nodiscard]] NodeClock& clock() noexcept { return clock_; }
 
   struct Counters {
     std::uint64_t starts = 0, crashes = 0, sets = 0, executed = 0, truncations = 0, flips_found = 0;
+    std::uint64_t transfers = 0, changes = 0;           // That were asked for and done.
+    std::uint64_t lease_reads = 0, lease_refusals = 0;  // By the reader's second look.
+    std::uint64_t snapshots_made = 0, snapshots_sent = 0, snapshots_installed = 0;
+    std::uint64_t snapshots_failed = 0;  // Not made, not staged, or given up.
+    std::uint64_t stagings_cut = 0;      // By a crash of the receiver.
+    std::uint64_t letters_refused = 0;   // Of a process whose successor was heard.
+    std::uint64_t installs_resumed = 0;  // By the process after the one that began them.
   };
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
   // log::Runner
   void wake_log() override;
   void wake_writer() override;
+  void wake_reader() override;
   void wake_applier(log::GroupId group) override;
   void fail_stop(std::string_view reason) override;
 
@@ -94,8 +123,14 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
 
   // log::Transport
   void send(log::NodeId to, log::Lane lane, std::vector<log::Frame> frames) override;
+  void send_snapshot_report(log::NodeId to,
+                            log::GroupId group,
+                            const log::SnapshotReport& report) override;
 
  private:
+  static constexpr log::ClusterId kCluster{1};
+  static constexpr std::chrono::nanoseconds kStepDelayMost = std::chrono::microseconds(40);
+
   struct HostedGroup {
     StateDisk disk;
     std::unique_ptr<RegisterMachine> machine;
@@ -103,6 +138,9 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
     log::Index synced;                             // The last entry in the synced part of the disk.
     std::map<std::uint64_t, log::Index> answered;  // Commands whose senders were told "done".
     log::Index reported;                           // Up to here digests were reported.
+    bool switches = false;  // The applier is about to install a snapshot, which takes a while.
+    log::Index begins;      // Where the log began when the process started,
+    std::optional<log::Index> installing;  // and the snapshot that its state was to switch to.
   };
 
   void run_log();
@@ -110,11 +148,22 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   void finish_write(const log::WriteSet& set);
   void run_applier(log::GroupId group);
   void serve(NodeId client, const LogRequest& request);
+  void read(NodeId client, const LogRequest& request, log::ReadMode mode);
+  void read_by_lease(NodeId client, const LogRequest& request, const log::ReadPoint& at);
   void reply(NodeId client, const LogReply& reply);
   void check(HostedGroup& hosted, log::GroupId id);
   void check_start(HostedGroup& hosted, log::GroupId id);
-  [[nodiscard]] bool replicated() const noexcept { return options_.voters != 0; }
-  [[nodiscard]] bool is_peer(NodeId node) const noexcept { return node.value() <= options_.voters; }
+  [[nodiscard]] bool replicated() const noexcept { return options_.peers != 0; }
+  [[nodiscard]] bool is_peer(NodeId node) const noexcept { return node.value() <= options_.peers; }
+  void post(NodeId to, Lane lane, const base::Bytes& letter);
+  void release_ghosts();
+  void receive(NodeId from, base::ByteView bytes);
+  void note_recovered(const log::LogStorage::Recovered& found);
+  void make_carrier();
+  void count_process();
+  void on_fed(Fed step);
+  void crash_soon(std::chrono::nanoseconds after, std::chrono::nanoseconds down);
+  [[nodiscard]] std::vector<log::NodeId> strangers_of(const log::ConfRecord& record) const;
   [[nodiscard]] bool open_host();
   void open_group(HostedGroup& hosted, log::GroupId id);
   void violate(std::string what);
@@ -126,21 +175,36 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   const Options options_;
   base::SeededRandom random_;
   NodeClock clock_;
+  base::DerivedBootClock boot_clock_{clock_};
   node::MemoryDisk disk_;
+  PieceShelf shelf_;
   std::map<log::GroupId, HostedGroup> groups_;
+  struct Ghost {
+    Lane lane;
+    base::Bytes letter;
+  };
+  std::map<NodeId, Ghost> ghosts_;  // The last letter to each peer, of whatever process.
   Counters counters_;
   std::optional<std::chrono::nanoseconds> slow_sync_;
   std::optional<std::chrono::nanoseconds> failed_sync_down_;
+  struct CrashFed {
+    Fed when;
+    std::chrono::nanoseconds down;
+  };
+  std::optional<CrashFed> crash_fed_;
   bool flipped_ = false;
   bool lost_ = false;
 
   // Of the process that runs now.
   std::unique_ptr<node::MemoryStorage> storage_;
+  std::optional<server::PeerAdmission> admission_;
+  std::unique_ptr<CheckpointCarrier> carrier_;  // Of replicated groups.
   std::unique_ptr<log::Host> host_;
   bool dying_ = false;  // Its callbacks go nowhere.
   TaskId log_task_;
   TaskId timer_;
   TaskId writer_task_;
+  TaskId reader_task_;
   std::map<log::GroupId, TaskId> applier_tasks_;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kCommandBytes = 34;
 constexpr std::size_t kResultBytes = 9;
+constexpr std::size_t kWordBytes = 8;
 
 std::uint64_t roll(std::uint64_t digest, log::Position at, base::ByteView bytes) {
   std::array<std::byte, 24> head;
@@ -51,6 +52,55 @@ base::Bytes encode(const RegisterCommand& command) {
   return out;
 }
 
+// Numbers of eight bytes, little-endian: term, index, digest, registers behind their count, answers behind
+// theirs; an answer is its command, 1 or 0, and the value.
+base::Bytes encode(const RegisterState& state) {
+  base::Bytes out;
+  const auto word = [&](std::uint64_t value) {
+    out.resize(out.size() + kWordBytes);
+    base::store_le(out.data() + out.size() - kWordBytes, value);
+  };
+  word(state.applied.term.value());
+  word(state.applied.index.value());
+  word(state.digest);
+  word(state.registers.size());
+  for (const auto& [key, value] : state.registers) {
+    word(key);
+    word(value);
+  }
+  word(state.answers.size());
+  for (const auto& [command, answer] : state.answers) {
+    word(command);
+    word(answer.has_value() ? 1 : 0);
+    word(answer.value_or(0));
+  }
+  return out;
+}
+
+RegisterState decode_state(base::ByteView bytes) {
+  const auto word = [&] {
+    CAD_CHECK(bytes.size() >= kWordBytes, "the world's own checkpoints are whole");
+    const auto value = base::load_le<std::uint64_t>(bytes.data());
+    bytes = bytes.subspan(kWordBytes);
+    return value;
+  };
+  RegisterState state;
+  state.applied.term = log::Term{word()};
+  state.applied.index = log::Index{word()};
+  state.digest = word();
+  for (std::uint64_t left = word(); left > 0; --left) {
+    const std::uint64_t key = word();
+    state.registers[key] = word();
+  }
+  for (std::uint64_t left = word(); left > 0; --left) {
+    const std::uint64_t command = word();
+    const bool answered = word() != 0;
+    const std::uint64_t value = word();
+    state.answers[command] = answered ? checkers::Value{value} : std::nullopt;
+  }
+  return state;
+}
+
 checkers::Value decode_result(base::ByteView result) {
   CAD_CHECK(result.size() == kResultBytes, "the world's own answers are whole");
   if (result[0] == std::byte{0}) return std::nullopt;
@@ -88,6 +138,21 @@ base::Result<void, log::ApplyError> RegisterMachine::apply(std::span<const log::
     state_.digest = roll(state_.digest, entry.at, {});
     state_.applied = entry.at;
   }
+  return {};
+}
+
+base::Result<log::Position, log::CheckpointError> RegisterMachine::checkpoint(
+    const log::CheckpointTarget& to) {
+  if (!shelf_.put(to.directory, encode(state_)))
+    return base::fail(log::CheckpointError::kExists, to.directory.string());
+  return state_.applied;
+}
+
+base::Result<void, log::InstallError> RegisterMachine::install(const log::StagedCheckpoint& from) {
+  const auto content = shelf_.find(from.directory);
+  if (!content) return base::fail(log::InstallError::kDamaged, from.directory.string());
+  state_ = decode_state(*content);
+  disk_.flushed = state_;
   return {};
 }
 

@@ -4,7 +4,7 @@
 // a command which reached the log twice takes effect once. The digest depends on every entry up to the
 // applied one.
 //
-// A StateDisk outlives the machine: a crash leaves exactly what was last flushed.
+// A StateDisk outlives the machine: a crash leaves exactly what was last flushed. Checkpoints lie on the node's shelf.
 
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "log/state_machine.h"
 #include "sim/checkers/history.h"
+#include "sim/log/piece_shelf.h"
 
 namespace cadastre::sim {
 
@@ -36,13 +37,19 @@ struct RegisterState {
   std::map<std::uint64_t, checkers::Value> answers;  // by command
 };
 
+// As bytes, for checkpoints.
+[[nodiscard]] base::Bytes encode(const RegisterState& state);
+[[nodiscard]] RegisterState decode_state(base::ByteView bytes);
+
 struct StateDisk {
   RegisterState flushed;
 };
 
 class RegisterMachine final : public log::StateMachine {
  public:
-  explicit RegisterMachine(StateDisk& disk) : disk_(disk), state_(disk.flushed) {}
+  // Both of the node.
+  RegisterMachine(StateDisk& disk, PieceShelf& shelf)
+      : disk_(disk), shelf_(shelf), state_(disk.flushed) {}
 
   [[nodiscard]] log::Position applied() const override { return state_.applied; }
   [[nodiscard]] log::Position durable() const override { return disk_.flushed.applied; }
@@ -50,9 +57,9 @@ class RegisterMachine final : public log::StateMachine {
                                                           log::ResultSink& results) override;
   void request_flush() override { disk_.flushed = state_; }
   [[nodiscard]] base::Result<log::Position, log::CheckpointError> checkpoint(
-      const log::CheckpointTarget& /*to*/) override {
-    return state_.applied;
-  }
+      const log::CheckpointTarget& to) override;
+  [[nodiscard]] base::Result<void, log::InstallError> install(
+      const log::StagedCheckpoint& from) override;
 
   [[nodiscard]] const RegisterState& state() const noexcept { return state_; }
   [[nodiscard]] checkers::Value read(std::uint64_t key) const;
@@ -61,6 +68,7 @@ class RegisterMachine final : public log::StateMachine {
   [[nodiscard]] checkers::Value execute(const RegisterCommand& command);
 
   StateDisk& disk_;
+  PieceShelf& shelf_;
   RegisterState state_;
 };
 

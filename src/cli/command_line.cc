@@ -21,6 +21,7 @@
 #include "cli/hint_commands.h"
 #include "cli/key_commands.h"
 #include "cli/log_commands.h"
+#include "cli/node_commands.h"
 #include "cli/options.h"
 #include "cli/runs.h"
 #include "cli/serve_commands.h"
@@ -103,6 +104,7 @@ Result<void, CommandError> parse_and_run(
   CoordArguments runs_arguments;
   BitmapArguments bitmap_arguments;
   LogArguments log_arguments;
+  NodeArguments node_arguments;
   ServeArguments serve_arguments;
   BackupArguments backup_arguments;
   add_key_commands(app, key_arguments, chosen);
@@ -112,6 +114,7 @@ Result<void, CommandError> parse_and_run(
   add_runs_command(app, runs_arguments, chosen);
   add_bitmap_commands(app, bitmap_arguments, chosen);
   add_log_commands(app, log_arguments, chosen);
+  add_node_commands(app, node_arguments, chosen);
   add_serve_command(app, serve_arguments, chosen);
   add_backup_commands(app, backup_arguments, chosen);
   try {

@@ -21,6 +21,7 @@ std::string_view name_of(std::optional<log::EngineKind> engine) noexcept {
   switch (*engine) {
     case log::EngineKind::kLocal: return "local";
     case log::EngineKind::kRaft: return "raft";
+    case log::EngineKind::kTombstone: return "tombstone";
   }
   return "unknown";
 }

@@ -62,4 +62,8 @@ std::optional<InfraError> connection_error(std::string_view message) {
   return std::nullopt;
 }
 
+bool was_never_sent(std::string_view message) noexcept {
+  return message.starts_with(kNoConnection);
+}
+
 }  // namespace cadastre::client

@@ -18,4 +18,7 @@ namespace cadastre::client {
 // What the message of an UNAVAILABLE that no server sent means; nothing if it is not about connecting.
 [[nodiscard]] std::optional<coord::InfraError> connection_error(std::string_view message);
 
+// Whether that message says that no connection came about, so that the call never left this process.
+[[nodiscard]] bool was_never_sent(std::string_view message) noexcept;
+
 }  // namespace cadastre::client

@@ -87,6 +87,9 @@ enum class RemoteError : std::uint8_t {
   kBadTls,        // A certificate without its key, or the reverse.
 };
 
+// Whether a client may be opened so.
+[[nodiscard]] Result<void, RemoteError> check(const RemoteOptions& options);
+
 // Borrowed; they outlive the client. The random numbers are used by it alone.
 struct RemoteParts {
   const base::Clock& clock;

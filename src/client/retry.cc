@@ -16,11 +16,11 @@ using std::chrono::milliseconds;
 std::optional<milliseconds> next_attempt(const RetryPolicy& policy,
                                          Repeat repeat,
                                          const Attempts& attempts,
-                                         const AnyError& error,
+                                         const Failure& failure,
                                          base::Random& random) {
-  const auto* const infra = error.get_if<coord::InfraError>();
-  const bool is_unknown = infra != nullptr && infra->kind == coord::InfraError::Kind::kTransient;
-  if (!is_unknown || repeat == Repeat::kOnce) return std::nullopt;
+  const auto* const infra = failure.error.get_if<coord::InfraError>();
+  if (infra == nullptr || infra->kind != coord::InfraError::Kind::kTransient) return std::nullopt;
+  if (repeat == Repeat::kOnce && failure.executed != Executed::kNo) return std::nullopt;
   if (attempts.made >= policy.attempts_max) return std::nullopt;
 
   milliseconds delay = policy.delay_min;

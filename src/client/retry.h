@@ -3,9 +3,12 @@
 // A request that may be repeated is one that takes effect once however often it arrives: it has an op id, or
 // changes nothing, or sets what it set before (renewals). Such a request is repeated after every failure whose
 // outcome is unknown, so that a caller learns what happened: the answer says kReplayed if an earlier try had
-// been executed. Acquisitions, claims and the creation of a run are sent once: of these nobody could tell a
-// first answer from a second. After a claim whose answer was lost the shard is leased to a worker that does
-// not know of it, until the lease ends.
+// been executed. Acquisitions, claims and the creation of a run are carried out once at most: of these nobody
+// could tell a first answer from a second. They are repeated only after a failure that certainly did nothing: no
+// connection came about, or a server said so (nobody leads, too many calls). After a claim whose answer was lost
+// the shard is leased to a worker that does not know of it, until the lease ends.
+//
+// The default policy outlasts an election: a leader that was killed costs its callers a wait, not an error.
 //
 // Everything here is a pure function of its arguments.
 
@@ -23,11 +26,11 @@ namespace cadastre::client {
 
 enum class Repeat : std::uint8_t {
   kSafe,
-  kOnce,
+  kOnce,  // Unless nothing was done for certain.
 };
 
 struct RetryPolicy {
-  std::uint32_t attempts_max = 10;  // with the first
+  std::uint32_t attempts_max = 16;  // with the first
   std::chrono::milliseconds delay_min{10};
   std::chrono::milliseconds delay_max{1000};
   std::chrono::milliseconds budget{30'000};  // from the first attempt on
@@ -43,7 +46,7 @@ struct Attempts {
 [[nodiscard]] std::optional<std::chrono::milliseconds> next_attempt(const RetryPolicy& policy,
                                                                     Repeat repeat,
                                                                     const Attempts& attempts,
-                                                                    const AnyError& error,
+                                                                    const Failure& failure,
                                                                     base::Random& random);
 
 }  // namespace cadastre::client

@@ -15,11 +15,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-const AnyError kLost = coord::transient("call", "connection lost");
+const Failure kLost{coord::transient("call", "connection lost")};
+const Failure kNeverSent{coord::transient("call", "nobody there"), Executed::kNo};
 
 struct NextAttempt : testing::Test {
-  std::optional<milliseconds> next(Repeat repeat, const Attempts& attempts, const AnyError& error) {
-    return next_attempt({}, repeat, attempts, error, random);
+  std::optional<milliseconds> next(Repeat repeat,
+                                   const Attempts& attempts,
+                                   const Failure& failure) {
+    return next_attempt({}, repeat, attempts, failure, random);
   }
   base::SeededRandom random{1};
 };
@@ -33,10 +36,24 @@ TEST_F(NextAttempt, IsNotMadeOfWhatIsSentOnce) {
   EXPECT_FALSE(next(Repeat::kOnce, {.made = 1}, kLost));
 }
 
+// What certainly did nothing is no repetition.
+TEST_F(NextAttempt, IsMadeOfWhatWasNeverExecuted) {
+  EXPECT_TRUE(next(Repeat::kOnce, {.made = 1}, kNeverSent));
+  EXPECT_TRUE(next(Repeat::kSafe, {.made = 1}, kNeverSent));
+}
+
+TEST_F(NextAttempt, OutlastsAnElection) {
+  const RetryPolicy policy;
+  milliseconds waited{0};
+  for (std::uint32_t made = 1; made < policy.attempts_max; ++made)
+    waited += next(Repeat::kOnce, {.made = made}, kNeverSent).value();
+  EXPECT_GT(waited, milliseconds(4'000)) << "two election timeouts and their jitter (log.md 5.3)";
+}
+
 TEST_F(NextAttempt, IsNotMadeOfWhatWasAnswered) {
-  EXPECT_FALSE(next(Repeat::kSafe, {.made = 1}, coord::StaleFence{}));
-  EXPECT_FALSE(next(Repeat::kSafe, {.made = 1}, coord::corruption("x", "y")));
-  EXPECT_FALSE(next(Repeat::kSafe, {.made = 1}, coord::refused("x", "y")));
+  EXPECT_FALSE(next(Repeat::kSafe, {.made = 1}, {coord::StaleFence{}}));
+  EXPECT_FALSE(next(Repeat::kSafe, {.made = 1}, {coord::corruption("x", "y")}));
+  EXPECT_FALSE(next(Repeat::kSafe, {.made = 1}, {coord::refused("x", "y"), Executed::kNo}));
 }
 
 TEST_F(NextAttempt, EndsWithTheAttemptsAndTheBudget) {

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -110,6 +111,17 @@ struct Refusal {
 // CANCELLED, ABORTED, UNKNOWN, INTERNAL and RESOURCE_EXHAUSTED, whose outcome nobody knows; else kRefused, as
 // is a connection that will not come about (connection_error.h).
 [[nodiscard]] AnyError from_status(const WireStatus& status, const coord::TenantId& tenant);
+
+// What became of a request that failed.
+enum class Executed : std::uint8_t {
+  kNo,       // Certainly nothing, now and later: it never left, or the server says so.
+  kUnknown,  // Perhaps. Also of every refusal by rules, which nobody repeats.
+};
+struct Failure {
+  AnyError error;
+  Executed executed = Executed::kUnknown;
+};
+[[nodiscard]] Failure failure_of(const WireStatus& status, const coord::TenantId& tenant);
 
 // An error where it cannot be.
 [[nodiscard]] coord::InfraError unexpected_error(const AnyError& error);

@@ -206,6 +206,25 @@ TEST(WireStatuses, WithoutDetailsSayWhetherTheOutcomeIsKnown) {
               coord::transient("call", "x"));
 }
 
+TEST(WireStatuses, SayWhetherNothingWasExecutedForCertain) {
+  const auto told = [](std::string_view code) {
+    return failure_of(
+               to_status(Refusal{StatusCode::kUnavailable, code, "x", coord::RetryAdvice::kLater}),
+               kTenant)
+        .executed;
+  };
+  for (const std::string_view code : {"no_leader", "overloaded", "stopping", "deadline_exceeded"})
+    EXPECT_EQ(told(code), Executed::kNo) << code;
+  EXPECT_EQ(told("leader_away"), Executed::kUnknown);
+  EXPECT_EQ(failure_of(to_status(coord::transient("a", "b")), kTenant).executed,
+            Executed::kUnknown);
+  const std::string none = "failed to connect to all addresses; last error: x";
+  EXPECT_EQ(failure_of({StatusCode::kUnavailable, none, ""}, kTenant).executed, Executed::kNo);
+  EXPECT_EQ(failure_of({StatusCode::kUnavailable, "Socket closed", ""}, kTenant).executed,
+            Executed::kUnknown);
+  EXPECT_EQ(failure_of({StatusCode::kInternal, none, ""}, kTenant).executed, Executed::kUnknown);
+}
+
 TEST(WireStatuses, OfARefusalCarryItsCode) {
   const WireStatus status = to_status(Refusal{
       .status = StatusCode::kUnauthenticated, .code = "unauthenticated", .detail = "send a token"});

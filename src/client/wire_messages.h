@@ -6,6 +6,7 @@ namespace cadastre::v1 {
 
 class AcquireRequest;
 class Capacity;
+class ChangeMembershipRequest;
 class CheckpointRequest;
 class ClaimRequest;
 class ClaimStreamRequest;
@@ -15,6 +16,7 @@ class CreateRunRequest;
 class Cursor;
 class EndRunRequest;
 class Error;
+class GetMembershipRequest;
 class GetRunProgressRequest;
 class GetRunRequest;
 class GetShardRequest;
@@ -26,6 +28,7 @@ class ListRunsRequest;
 class ListRunsResponse;
 class ListShardsRequest;
 class ListShardsResponse;
+class Membership;
 class OutcomeResponse;
 class ParkRequest;
 class RegisterShardsRequest;
@@ -43,6 +46,8 @@ class SplitReplaceRequest;
 class SplitReplaceResponse;
 class SplitResidualRequest;
 class SplitResidualResponse;
+class TransferLeadershipRequest;
+class TransferLeadershipResponse;
 class UnparkShardRequest;
 class UnparkShardResponse;
 

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cadastre/v1/coordination.pb.h"
@@ -125,6 +129,22 @@ bool is_outcome_unknown(StatusCode code) noexcept {
   return false;
 }
 
+// What a server says before it begins a request, and only then.
+constexpr std::array<std::string_view, 4> kBeforeExecution = {"no_leader", "overloaded", "stopping",
+                                                              "deadline_exceeded"};
+
+std::optional<v1::Error> detail_of(const WireStatus& status) {
+  google::rpc::Status details;
+  if (status.details.empty() || status.details.size() > kMessageBytesMax ||
+      !details.ParseFromString(status.details))
+    return std::nullopt;
+  for (const auto& detail : details.details()) {
+    v1::Error error;
+    if (detail.Is<v1::Error>() && detail.UnpackTo(&error)) return error;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 StatusCode status_code(const AnyError& error) noexcept {
@@ -141,24 +161,31 @@ WireStatus to_status(const Refusal& refusal) {
   v1::Error message;
   message.set_code(std::string(refusal.code));
   message.set_detail(std::string(refusal.detail));
-  message.set_retry(refusal.retry == RetryAdvice::kNever ? v1::RETRY_NEVER : v1::RETRY_LATER);
+  switch (refusal.retry) {
+    case RetryAdvice::kNever: message.set_retry(v1::RETRY_NEVER); break;
+    case RetryAdvice::kNow: message.set_retry(v1::RETRY_NOW); break;
+    case RetryAdvice::kLater: message.set_retry(v1::RETRY_LATER); break;
+  }
   return with_details(refusal.status, message);
 }
 
 AnyError from_status(const WireStatus& status, const coord::TenantId& tenant) {
-  google::rpc::Status details;
-  if (!status.details.empty() && status.details.size() <= kMessageBytesMax &&
-      details.ParseFromString(status.details)) {
-    for (const auto& detail : details.details()) {
-      v1::Error error;
-      if (detail.Is<v1::Error>() && detail.UnpackTo(&error)) return decode(error, tenant);
-    }
-  }
+  if (const auto error = detail_of(status)) return decode(*error, tenant);
   if (status.code == StatusCode::kUnavailable)
     if (auto unreached = connection_error(status.message)) return *std::move(unreached);
   std::string text = status.message.substr(0, kErrorTextMax);
   return is_outcome_unknown(status.code) ? coord::transient("call", std::move(text))
                                          : coord::refused("call", std::move(text));
+}
+
+Failure failure_of(const WireStatus& status, const coord::TenantId& tenant) {
+  Failure failure{from_status(status, tenant)};
+  const auto error = detail_of(status);
+  const bool never =
+      error ? std::ranges::find(kBeforeExecution, error->code()) != kBeforeExecution.end()
+            : status.code == StatusCode::kUnavailable && was_never_sent(status.message);
+  if (never) failure.executed = Executed::kNo;
+  return failure;
 }
 
 }  // namespace cadastre::client

@@ -31,6 +31,17 @@ void Applier::push(std::vector<ApplyWork> work) {
   if (push_quietly(std::move(work))) parts_.runner.wake_applier(parts_.group);
 }
 
+bool Applier::stops_before_change() {
+  const base::MutexLock lock(mutex_);
+  if (stopped_ || work_.empty() || halted()) return false;
+  const auto* item = std::get_if<ApplyItem>(&work_.front());
+  if (item == nullptr || item->entry.type != EntryType::kConfChange) return false;
+  if (item->entry.at.index <= change_durable_) return false;
+  conf_ = item->entry;
+  stopped_ = true;
+  return true;
+}
+
 std::vector<ApplyWork> Applier::take_some() {
   const base::MutexLock lock(mutex_);
   std::vector<ApplyWork> taken;
@@ -54,12 +65,18 @@ std::vector<ApplyWork> Applier::take_some() {
 }
 
 bool Applier::run() {
+  if (stops_before_change()) {
+    parts_.attention.raise(parts_.group);
+    return false;
+  }
   std::vector<ApplyWork> taken = take_some();
   if (taken.empty()) return false;
   if (halted()) {
     const std::string reason = progress().halted;
     for (ApplyWork& work : taken)
       give_up(work, reason);
+    for (auto& [index, done] : std::exchange(reads_, {}))
+      done(base::fail(ReadError::kStopped, reason));
   } else if (std::holds_alternative<ApplyItem>(taken.front())) {
     run_entries(taken);
   } else {
@@ -76,7 +93,6 @@ void Applier::run_entries(std::vector<ApplyWork>& items) {
   for (const ApplyWork& work : items)
     entries.push_back(&std::get<ApplyItem>(work).entry);
   const bool changes = entries.front()->type == EntryType::kConfChange;
-  if (changes) gate_.store(entries.front()->at.index.value());
   if (const auto applied = round_.run(parts_.machine, entries); !applied) {
     halt(applied.error().detail, items);
     return;
@@ -84,13 +100,7 @@ void Applier::run_entries(std::vector<ApplyWork>& items) {
   publish();
   answer(items);
   answer_reads();
-  if (!changes) return;
-  {
-    const base::MutexLock lock(mutex_);
-    conf_ = std::move(std::get<ApplyItem>(items.front()).entry);
-    stopped_ = true;
-  }
-  parts_.attention.raise(parts_.group);
+  if (changes) parts_.attention.raise(parts_.group);  // The engine waits for it.
 }
 
 std::optional<Entry> Applier::take_conf() {
@@ -98,10 +108,10 @@ std::optional<Entry> Applier::take_conf() {
   return std::exchange(conf_, std::nullopt);
 }
 
-void Applier::go_on() {
-  gate_.store(0);
+void Applier::go_on(Index change) {
   {
     const base::MutexLock lock(mutex_);
+    change_durable_ = change;
     stopped_ = false;
   }
   parts_.runner.wake_applier(parts_.group);
@@ -148,7 +158,7 @@ void Applier::answer_reads() {
   while (!reads_.empty() && reads_.begin()->first <= applied) {
     ReadDone done = std::move(reads_.begin()->second);
     reads_.erase(reads_.begin());
-    done(applied);
+    done(ReadPoint{applied});
   }
 }
 
@@ -160,12 +170,24 @@ void Applier::run_marker(ApplyWork& work) {
     auto made = parts_.machine.checkpoint(marker->to);
     publish();
     marker->done(std::move(made));
+  } else if (auto* switching = std::get_if<InstallMarker>(&work)) {
+    install(*switching);
   } else if (auto* poll = std::get_if<DurablePoll>(&work)) {
     if (poll->flush) parts_.machine.request_flush();
     publish();
   } else if (const auto* lost = std::get_if<LeadershipLost>(&work)) {
     if (parts_.listener != nullptr) parts_.listener->lost(lost->term);
   }
+}
+
+void Applier::install(InstallMarker& marker) {
+  const auto installed = parts_.machine.install(marker.from);
+  std::vector<ApplyWork> none;
+  if (!installed) return halt("a snapshot was not installed: " + installed.error().detail, none);
+  CAD_CHECK(parts_.machine.applied() == marker.from.manifest.at, "a state is where it was put");
+  publish();
+  marker.done();
+  answer_reads();
 }
 
 void Applier::publish() {
@@ -175,6 +197,17 @@ void Applier::publish() {
   CAD_CHECK(progress.durable.index >= progress_.durable.index, "what is durable stays durable");
   applied_index_.store(progress.applied.index.value());
   progress_ = std::move(progress);
+}
+
+void Applier::end(const std::string& reason) {
+  {
+    const base::MutexLock lock(mutex_);
+    progress_.halted = reason;
+    work_.emplace_back(DurablePoll{});  // So that there is a round.
+    stopped_ = false;
+  }
+  halted_.store(true);
+  parts_.runner.wake_applier(parts_.group);
 }
 
 void Applier::halt(std::string reason, std::vector<ApplyWork>& items) {

@@ -5,8 +5,9 @@
 // outside all locks. When an entry cannot be executed the group halts: nothing is executed from then on,
 // waiters learn that they do not know, and the other groups go on (L-20).
 //
-// An entry that changes the membership is a round of its own, and the applier stops behind it until the
-// log thread has made the change durable (L-19, L-55).
+// An entry that changes the membership is a round of its own, and the applier stops before it until the log
+// thread has made the change durable (L-19, L-55). Before and not behind: a state that had the entry could be flushed
+// first, and after a crash nobody would hand the change out again.
 
 #pragma once
 
@@ -53,14 +54,19 @@ struct CheckpointMarker {
   CheckpointTarget to;
   CheckpointDone done;
 };
+struct InstallMarker {
+  StagedCheckpoint from;
+  std::move_only_function<void()>
+      done;  // The state machine has switched; not called if the group halts.
+};
 struct DurablePoll {  // Look at the state machine, and ask it to flush if told to.
   bool flush = false;
 };
 struct LeadershipLost {
   Term term;
 };
-using ApplyWork =
-    std::variant<ApplyItem, ReadBarrier, CheckpointMarker, DurablePoll, LeadershipLost>;
+using ApplyWork = std::
+    variant<ApplyItem, ReadBarrier, CheckpointMarker, InstallMarker, DurablePoll, LeadershipLost>;
 
 // What an applier borrows from around its group.
 struct ApplierParts {
@@ -76,22 +82,19 @@ class Applier {
  public:
   Applier(const ApplierParts& parts, CommandQueue& queue, GroupMetrics& metrics);
 
-  // Log thread. The second one leaves it to the caller to wake the applier, if it says true.
+  // Log thread; readers' barriers from any. The second one leaves it to the caller to wake the applier, if it
+  // says true.
   void push(std::vector<ApplyWork> work) CAD_EXCLUDES(mutex_);
   [[nodiscard]] bool push_quietly(std::vector<ApplyWork> work) CAD_EXCLUDES(mutex_);
 
   // The group's applier: one round, or one marker. True: there is more to do.
   bool run() CAD_EXCLUDES(mutex_);
 
-  // Log thread: the change of membership that the applier stopped behind, once; and on with it.
+  // Log thread: the change of membership that the applier stopped before, once; and on with it, since it is durable.
   [[nodiscard]] std::optional<Entry> take_conf() CAD_EXCLUDES(mutex_);
-  void go_on() CAD_EXCLUDES(mutex_);
-  // What the engine may be told: below a change that is not durable yet.
-  [[nodiscard]] Index settled() const noexcept {
-    const std::uint64_t applied = applied_index_.load();
-    const std::uint64_t gate = gate_.load();
-    return Index{gate != 0 && applied >= gate ? gate - 1 : applied};
-  }
+  void go_on(Index change) CAD_EXCLUDES(mutex_);
+  // Log thread: nothing is executed any more, and whoever waits is told by the next round.
+  void end(const std::string& reason) CAD_EXCLUDES(mutex_);
   // Committed entries that wait.
   struct Backlog {
     std::size_t entries = 0;
@@ -114,9 +117,11 @@ class Applier {
   void abandon() CAD_EXCLUDES(mutex_);
 
  private:
+  [[nodiscard]] bool stops_before_change() CAD_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<ApplyWork> take_some() CAD_EXCLUDES(mutex_);
   void run_entries(std::vector<ApplyWork>& items);
   void run_marker(ApplyWork& work);
+  void install(InstallMarker& marker);
   void halt(std::string reason, std::vector<ApplyWork>& items);
   void answer(std::vector<ApplyWork>& items);
   void answer_reads();
@@ -128,7 +133,6 @@ class Applier {
   CommandQueue& queue_;
   GroupMetrics& metrics_;
   std::atomic<std::uint64_t> applied_index_;
-  std::atomic<std::uint64_t> gate_{0};  // The change of membership at hand; 0: none.
   std::atomic<bool> halted_{false};
 
   // The applier's own.
@@ -139,7 +143,8 @@ class Applier {
   std::deque<ApplyWork> work_ CAD_GUARDED_BY(mutex_);
   Backlog backlog_ CAD_GUARDED_BY(mutex_);
   std::optional<Entry> conf_ CAD_GUARDED_BY(mutex_);
-  bool stopped_ CAD_GUARDED_BY(mutex_) = false;  // Behind a change of membership.
+  bool stopped_ CAD_GUARDED_BY(mutex_) = false;  // Before a change of membership.
+  Index change_durable_ CAD_GUARDED_BY(mutex_);  // The last one that was gone on with.
   bool running_ CAD_GUARDED_BY(mutex_) = false;
   Progress progress_ CAD_GUARDED_BY(mutex_);
 };

@@ -17,6 +17,7 @@ class CountingRunner final : public Runner {
  public:
   void wake_log() override { ++log_woken; }
   void wake_writer() override {}
+  void wake_reader() override {}
   void wake_applier(GroupId) override { ++applier_woken; }
   void fail_stop(std::string_view) override {}
 
@@ -134,7 +135,7 @@ TEST_F(ApplierTest, AReaderWaitsForItsIndex) {  // L-80
   std::optional<Index> read;
   push(ReadBarrier{Index{2},
                    [&](const ReadAnswer& answer) {
-                     read = *answer;
+                     read = answer->applied;
                    }},
        item(1, "a"));
   run_all();

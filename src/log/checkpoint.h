@@ -18,7 +18,7 @@
 //       64     8  entries     an estimate, for progress bars
 //       72     4  list_bytes
 //       76    32  list hash
-//      108   2+n  summary     the state machine's own, at most 4 KiB
+//      108   2+n  summary     what its sender says along with it: the context of the configuration (conf_context.h)
 //       ..     4  crc32c      of everything before
 //
 //   file list, version 1
@@ -43,6 +43,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "log/limits.h"
 #include "log/types.h"
 
 namespace cadastre::log {
@@ -50,9 +51,11 @@ namespace cadastre::log {
 using CheckpointId = base::Strong<struct CheckpointIdTag>;
 using FileHash = std::array<std::byte, 32>;
 
-inline constexpr std::size_t kSummaryBytesMax = 4096;
+inline constexpr std::size_t kSummaryBytesMax = kConfContextBytesMax;
+static_assert(kSummaryBytesMax <= 0xffff, "the length of a summary has two bytes");
 inline constexpr std::size_t kFileNameBytesMax = 255;
 inline constexpr std::size_t kCheckpointFilesMax = 1'000'000;
+inline constexpr std::uint64_t kFileListBytesMax = std::uint64_t{256} << 20;
 
 struct CheckpointManifest {
   ClusterId cluster = {};

@@ -14,6 +14,7 @@ class SilentRunner final : public Runner {
  public:
   void wake_log() override { ++woken; }
   void wake_writer() override {}
+  void wake_reader() override {}
   void wake_applier(GroupId) override {}
   void fail_stop(std::string_view) override {}
 

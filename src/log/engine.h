@@ -3,6 +3,8 @@
 // The log thread feeds it (propose, tick, on_…) and carries out what it asks for (take_output). Each
 // output has a number, and its parts have an order:
 //
+//   snapshot         in place of the whole log, written before the entries; persisted once the state machine has
+//                    switched to it. Such an output has no committed entries (L-58, L-59)
 //   messages         leave at once: a leader's, whose replication overlaps its own sync
 //   entries, state   written and synced if must_sync, then on_persisted(number); sets complete in order
 //   held             leave after this output and all before it are persisted (5.2, L-54)
@@ -19,11 +21,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "log/entry.h"
 #include "log/propose.h"
+#include "log/snapshot.h"
 #include "log/types.h"
 
 namespace cadastre::log {
@@ -39,6 +43,8 @@ enum class Role : std::uint8_t {
   kLearner = 4,
   kHalted = 5,
 };
+
+[[nodiscard]] std::string_view name_of(Role role) noexcept;
 
 // What a vote, a term and a commit index need to survive. Stored with the position of the last entry.
 struct HardState {
@@ -79,6 +85,7 @@ struct Output {
   OutputNumber number;
   bool must_sync = false;          // Else nothing here has to survive a crash.
   std::optional<HardState> state;  // Nothing: unchanged.
+  std::optional<Snapshot> snapshot;
   std::vector<Entry> entries;  // To persist; they replace whatever the log has from the first on.
   std::vector<PeerMessage> messages;
   std::vector<PeerMessage> held;

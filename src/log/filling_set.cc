@@ -7,7 +7,9 @@
 namespace cadastre::log {
 
 GroupWrite& FillingSet::of(GroupLog& group) {
-  const auto found = std::ranges::find(set_.groups, group.id, &GroupWrite::group);
+  const auto found = std::ranges::find_if(set_.groups, [&](const GroupWrite& write) {
+    return write.group == group.id && write.incarnation == group.incarnation;
+  });
   if (found != set_.groups.end()) return *found;
   GroupWrite& write = set_.groups.emplace_back();
   write.group = group.id;
@@ -42,6 +44,7 @@ void FillingSet::add(GroupLog& group, Output& output) {
         write.entries.empty() || entry.at.index == write.entries.back().at.index + 1;
     CAD_CHECK(follows, "an engine appends without gaps");
     group.last = entry.at;
+    group.terms.append(entry.at);
     group.retention.appended(entry.at.index, entry.body.size());
     set_.bytes += entry.body.size();
     write.entries.push_back(std::move(entry));
@@ -56,6 +59,7 @@ void FillingSet::truncate(GroupLog& group, Position upto) {
   if (!write.truncated) write.truncated_before = group.retention.truncated();
   write.truncated = upto;
   write.last = group.last;
+  group.terms.truncate(upto);
   // Of configurations, the newest one at or below what is truncated stays (L-72).
   while (group.confs.size() > 1 && group.confs[1].index <= upto.index) {
     const Index oldest = group.confs.front().index;
@@ -71,6 +75,32 @@ void FillingSet::change_conf(GroupLog& group, ConfRecord record) {
   write.confs.push_back(record);
   group.confs.push_back(std::move(record));
   put_state(group, write);
+}
+
+void FillingSet::install(GroupLog& group, ConfRecord record, const PendingInstall& pending) {
+  GroupWrite& write = of(group);
+  if (!write.truncated) write.truncated_before = group.retention.truncated();
+  write.truncated = pending.at;
+  write.installs = pending;
+  write.entries.clear();
+  for (const ConfRecord& known : group.confs) {
+    if (known.index != pending.at.index) write.confs_dropped.push_back(known.index);
+  }
+  write.confs = {std::move(record)};
+  write.last = pending.at;
+  group.confs = write.confs;
+  group.last = pending.at;
+  group.terms.replace(pending.at);
+  group.retention.replaced(pending.at.index);
+  group.hard.commit = std::max(group.hard.commit, pending.at.index);
+  put_state(group, write);
+}
+
+void FillingSet::bury(const GroupLog& group) {
+  GroupWrite& write = set_.groups.emplace_back();
+  write.group = group.id;
+  write.incarnation = Incarnation{group.incarnation.value() + 1};
+  write.created = EngineKind::kTombstone;
 }
 
 void FillingSet::keep_commit(GroupLog& group) {

@@ -26,6 +26,12 @@ class FillingSet {
   void truncate(GroupLog& group, Position upto);
   // The configuration that takes effect once this set is synced (L-55).
   void change_conf(GroupLog& group, ConfRecord record);
+  // A snapshot in place of the whole log; what comes with it is added behind it (L-58, L-59).
+  void install(GroupLog& group, ConfRecord record, const PendingInstall& pending);
+  // The state machine has switched to it.
+  void installed(GroupLog& group) { of(group).installed = true; }
+  // The node was removed from the group, which is halted: the mark that it does nothing any more (L-90).
+  void bury(const GroupLog& group);
   // The commit index, if the disk has an older one.
   void keep_commit(GroupLog& group);
 

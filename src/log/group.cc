@@ -24,7 +24,32 @@ void Group::propose_if_term(Term term, Proposal proposal) {
 }
 
 void Group::read_barrier(ReadMode mode, ReadDone done) {
+  if (mode == ReadMode::kLeaseIfValid) return read_by_lease(std::move(done));
   loop_.read_barrier(log_, mode, std::move(done));
+}
+
+void Group::read_by_lease(ReadDone done) {
+  const auto grant = log_.lease ? log_.lease->board.grant() : std::nullopt;
+  if (!grant) return loop_.read_barrier(log_, ReadMode::kLinearizable, std::move(done));
+  // What is applied may be less than what a follower has served already (8.3).
+  const Index applied = log_.applier.applied();
+  if (applied >= grant->committed) {
+    log_.metrics.record(ReadMode::kLeaseIfValid);
+    return done(ReadPoint{applied, grant->token});
+  }
+  loop_.await_applied(
+      log_, grant->committed,
+      [this, token = grant->token, told = std::move(done)](ReadAnswer answer) mutable {
+        if (!answer) return told(std::move(answer));
+        if (!log_.lease->board.holds(token))
+          return loop_.read_barrier(log_, ReadMode::kLinearizable, std::move(told));
+        log_.metrics.record(ReadMode::kLeaseIfValid);
+        told(ReadPoint{answer->applied, token});
+      });
+}
+
+bool Group::still_holds(const ReadPoint& at) const noexcept {
+  return !at.lease || log_.lease->board.holds(*at.lease);
 }
 
 void Group::change_membership(MembershipChange change, ConfDone done) {
@@ -44,10 +69,11 @@ GroupStatus Group::status() const {
   Applier::Progress progress = log_.applier.progress();
   status.applied = progress.applied.index;
   status.durable = progress.durable.index;
-  status.halted = std::move(progress.halted);
+  if (!progress.halted.empty()) status.halted = std::move(progress.halted);
   if (status.role == Role::kLeader && status.applied < status.term_start)
     status.role = Role::kFollower;
   if (!status.halted.empty()) status.role = Role::kHalted;
+  status.lease_valid = log_.lease && log_.lease->board.grant().has_value();
   return status;
 }
 

@@ -32,6 +32,8 @@ class Group {
 
   // Answered when everything that was completed before the call is visible here.
   void read_barrier(ReadMode mode, ReadDone done);
+  // After the reader took its snapshot: whether it may be served. No: its lease ended, so ask again.
+  [[nodiscard]] bool still_holds(const ReadPoint& at) const noexcept;
 
   // Answered when the change is applied here and durable; leader only.
   void change_membership(MembershipChange change, ConfDone done);
@@ -46,6 +48,7 @@ class Group {
 
  private:
   void submit(const CommandQueue::Submission& submission);
+  void read_by_lease(ReadDone done);
 
   GroupLog& log_;
   Loop& loop_;

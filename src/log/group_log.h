@@ -22,11 +22,18 @@
 #include "log/engine.h"
 #include "log/group_status.h"
 #include "log/held.h"
+#include "log/lease_board.h"
+#include "log/member_watch.h"
 #include "log/metrics.h"
 #include "log/read_rounds.h"
 #include "log/replica.h"
 #include "log/retention.h"
+#include "log/settings.h"
+#include "log/snapshot_hold.h"
+#include "log/snapshot_offer.h"
 #include "log/storage.h"
+#include "log/term_runs.h"
+#include "log/trailing.h"
 #include "log/vote_guard.h"
 #include "log/waiters.h"
 
@@ -75,12 +82,23 @@ struct Transfer {
   TransferDone done;
 };
 
+// A snapshot on its way into the state machine, by the four steps of 7.3.
+struct Install {
+  enum class Step : std::uint8_t {
+    kRecording,  // The log begins anew at it, and the disk does not say so yet.
+    kSwitching,  // The state machine has it to install.
+    kClearing,   // It is installed, and the disk does not say so yet.
+  };
+  PendingInstall pending;
+  Step step = Step::kRecording;
+};
+
 struct GroupLog {
   GroupLog(const GroupImage& image,
            std::unique_ptr<Engine> group_engine,
            const ApplierParts& parts,
            Intake& intake,
-           const RetentionSettings& retention_settings)
+           const Settings& settings)
       : id(image.group),
         incarnation(image.incarnation),
         queue(image.group, intake),
@@ -90,8 +108,9 @@ struct GroupLog {
         commit_kept(image.state.commit),
         last(image.last),
         confs(image.confs),
-        retention(retention_settings,
-                  {image.truncated.index, image.last.index, image.entry_bytes}) {}
+        terms(image.truncated, image.terms),
+        retention(settings.retention, {image.truncated.index, image.last.index, image.entry_bytes}),
+        offer(settings.snapshots) {}
 
   const GroupId id;
   const Incarnation incarnation;
@@ -100,6 +119,7 @@ struct GroupLog {
   Applier applier;
   StatusBoard board;
   std::atomic<std::size_t> readers{0};  // Barriers that were not answered yet.
+  std::unique_ptr<GroupLease> lease;    // Set before anyone sees the group; nothing: no leases.
 
   // The log thread's own.
   std::unique_ptr<Engine> engine;
@@ -111,10 +131,12 @@ struct GroupLog {
   Index commit_kept;              // The commit index in the newest record.
   Position last;                  // Of the log, with what is in the filling set.
   std::vector<ConfRecord> confs;  // By index; the last one is in force, or will be with its set.
+  TermRuns terms;                 // Of all entries in the log.
   std::shared_ptr<const ConfRecord> conf_shown;  // What the status says of it.
   Retention retention;
   Index applied;        // What the engine was told.
   bool halted = false;  // Nothing more is done here.
+  std::string halted_why;
 
   // Of a replicated group.
   std::optional<VoteGuard> guard;
@@ -124,6 +146,14 @@ struct GroupLog {
   std::optional<ConfWaiter> conf_waiter;
   std::optional<ConfInDisk> conf_in_disk;  // Until then the engine gives out nothing (L-55).
   std::optional<Transfer> transfer;
+  Trailing trailing;
+  SnapshotOffer offer;
+  SnapshotHold hold;
+  std::optional<Install> install;
+  MemberWatch members;
+  std::uint64_t ticks_led = 0;
+  std::shared_ptr<const std::vector<MemberStatus>> members_shown;  // Of a leader.
+  std::shared_ptr<const ConfRecord> conf_told;  // What the listener of membership knows.
 };
 
 }  // namespace cadastre::log

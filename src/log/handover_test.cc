@@ -76,5 +76,32 @@ TEST(Handover, TrustGrowsTwofoldWithThoseWhoDo) {
   EXPECT_EQ(expected.back(), 64U);
 }
 
+TEST(Handover, CallersOfReplicatedGroupsAreExpectedAtTheirCommit) {
+  Handover handover;
+  handover.set_done(0, kNow);  // Nobody is answered by the sync alone.
+  EXPECT_EQ(handover.expected(), 0U);
+  const base::Elapsed commit = kNow + kHandoverWaitMax * 2;
+  handover.committed(40, commit);
+  handover.committed(24, commit);  // Of another entry, or another group.
+  EXPECT_EQ(handover.expected(), 64U);
+  EXPECT_TRUE(handover.waits(63, commit));
+  EXPECT_FALSE(handover.waits(64, commit));
+}
+
+TEST(Handover, WhoeverDidNotComeBackInTimeIsNotAddedToThoseOfTheNextCommit) {
+  Handover handover;
+  handover.committed(64, kNow);
+  handover.committed(1, kNow + kHandoverWaitMax);
+  EXPECT_EQ(handover.expected(), 1U);
+}
+
+TEST(Handover, CommandsWaitForTheCommitBeforeThemAndNotForEver) {
+  Handover handover;
+  EXPECT_FALSE(handover.waits_for_commit(kNow));  // Nothing is on its way.
+  handover.set_done(0, kNow);
+  EXPECT_TRUE(handover.waits_for_commit(kNow + kCommitWaitMax - base::Elapsed{1}));
+  EXPECT_FALSE(handover.waits_for_commit(kNow + kCommitWaitMax));
+}
+
 }  // namespace
 }  // namespace cadastre::log

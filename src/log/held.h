@@ -2,10 +2,12 @@
 //
 // Outputs persist in order. One that need not be synced counts as persisted as soon as all before it do;
 // its messages wait with it, since an answer that overtook them would acknowledge what a crash can still
-// take back. Pure; belongs to the log thread.
+// take back. One with a snapshot counts as persisted only once the state machine has switched to it as well (7.3).
+// Pure; belongs to the log thread.
 
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <iterator>
 #include <utility>
@@ -27,11 +29,18 @@ class Held {
   // The next output, whose held messages it takes. Whatever that releases at once.
   [[nodiscard]] Released taken(Output& output) {
     CAD_CHECK(outputs_.empty() || outputs_.back().number < output.number, "outputs come in order");
-    outputs_.push_back({output.number, output.must_sync, std::move(output.held)});
+    outputs_.push_back(
+        {output.number, output.must_sync, output.snapshot.has_value(), std::move(output.held)});
     return release(OutputNumber{0});
   }
   // The sets that hold outputs up to `upto` are synced.
   [[nodiscard]] Released persisted(OutputNumber upto) { return release(upto); }
+  // The state machine has switched to the oldest snapshot here.
+  [[nodiscard]] Released installed() {
+    const auto oldest = std::ranges::find(outputs_, true, &Waiting::installs);
+    if (oldest != outputs_.end()) oldest->installs = false;
+    return release(OutputNumber{0});
+  }
 
   [[nodiscard]] bool empty() const noexcept { return outputs_.empty(); }
 
@@ -39,14 +48,16 @@ class Held {
   struct Waiting {
     OutputNumber number;
     bool must_sync;
+    bool installs;
     std::vector<PeerMessage> messages;
   };
 
   Released release(OutputNumber upto) {
     Released released;
+    synced_ = std::max(synced_, upto);
     while (!outputs_.empty()) {
       Waiting& oldest = outputs_.front();
-      if (oldest.must_sync && oldest.number > upto) break;
+      if (oldest.installs || (oldest.must_sync && oldest.number > synced_)) break;
       released.upto = oldest.number;
       released.messages.insert(released.messages.end(),
                                std::make_move_iterator(oldest.messages.begin()),
@@ -57,6 +68,7 @@ class Held {
   }
 
   std::deque<Waiting> outputs_;
+  OutputNumber synced_;
 };
 
 }  // namespace cadastre::log

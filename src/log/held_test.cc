@@ -53,6 +53,21 @@ TEST_F(HeldTest, AnOutputWithoutSyncIsPersistedAtOnceIfNothingIsBeforeIt) {  // 
   EXPECT_EQ(take(2, Sync::kNot), "2: 2");
 }
 
+TEST_F(HeldTest, ASnapshotIsPersistedOnceTheStateHasSwitchedToIt) {  // 5.2, 7.3
+  Output snapshot = output(2, Sync::kNeeded);
+  snapshot.snapshot.emplace();
+  EXPECT_EQ(take(1, Sync::kNeeded), "0:");
+  EXPECT_EQ(text(held.taken(snapshot)), "0:");
+  EXPECT_EQ(take(3, Sync::kNeeded), "0:");
+  EXPECT_EQ(take(4, Sync::kNot), "0:");
+  EXPECT_EQ(persist(2), "1: 1");
+  EXPECT_EQ(persist(3), "0:");
+  EXPECT_EQ(text(held.installed()), "4: 2 3 4");
+  EXPECT_EQ(take(5, Sync::kNeeded), "0:");
+  EXPECT_EQ(text(held.installed()), "0:");
+  EXPECT_EQ(persist(5), "5: 5");
+}
+
 TEST_F(HeldTest, AnAnswerWithoutSyncWaitsForTheOutputsBeforeIt) {  // L-54, R4
   EXPECT_EQ(take(1, Sync::kNeeded), "0:");
   EXPECT_EQ(take(2, Sync::kNot), "0:");

@@ -14,6 +14,14 @@ namespace cadastre::log {
 
 base::Result<std::unique_ptr<Host>, OpenError> Host::open(const HostParts& parts) {
   LogStorage::Recovered recovered = CAD_TRY(parts.storage.recover());
+  if (Snapshotter* const snapshotter = parts.replication.snapshotter; snapshotter != nullptr) {
+    std::vector<CheckpointName> wanted;
+    for (const GroupImage& image : recovered.groups) {
+      if (image.installing)
+        wanted.push_back({image.group, image.installing->source, image.installing->checkpoint});
+    }
+    snapshotter->sweep(wanted);
+  }
   return std::unique_ptr<Host>(new Host(parts, std::move(recovered)));
 }
 
@@ -23,10 +31,12 @@ Host::Host(const HostParts& parts, LogStorage::Recovered recovered)
       intake_(parts.runner),
       attention_(parts.runner),
       writer_(parts.runner),
+      reader_(parts.runner),
       loop_({.intake = intake_,
              .attention = attention_,
              .inbound = inbound_,
              .writer = writer_,
+             .reader = reader_,
              .runner = parts.runner,
              .clock = parts.clock,
              .storage = parts.storage,
@@ -34,7 +44,11 @@ Host::Host(const HostParts& parts, LogStorage::Recovered recovered)
              .settings = parts_.settings,
              .self = parts.replication.self,
              .run = parts.replication.run,
-             .transport = parts.replication.transport},
+             .transport = parts.replication.transport,
+             .cluster = parts.replication.cluster,
+             .snapshotter = parts.replication.snapshotter,
+             .boot_clock = parts.settings.raft.lease_reads ? parts.replication.boot_clock : nullptr,
+             .membership = parts.replication.membership},
             recovered.last_set) {}
 
 Host::~Host() {
@@ -87,6 +101,7 @@ base::Result<std::unique_ptr<Engine>, OpenError> Host::open_engine(
 
 base::Result<Group*, OpenError> Host::open_group(const GroupOptions& options) {
   GroupImage image = CAD_TRY(image_of(options));
+  CAD_TRY(complete_install(image, options.machine, parts_.replication.snapshotter));
   CAD_TRY(prepare(image, options.machine, parts_.storage));
   auto engine = CAD_TRY(open_engine(image, options));
 
@@ -97,11 +112,21 @@ base::Result<Group*, OpenError> Host::open_group(const GroupOptions& options) {
                            .attention = attention_,
                            .clock = parts_.clock,
                            .listener = options.listener};
-  opened.log = std::make_unique<GroupLog>(image, std::move(engine), parts, intake_,
-                                          parts_.settings.retention);
+  opened.log =
+      std::make_unique<GroupLog>(image, std::move(engine), parts, intake_, parts_.settings);
+  if (image.installing) opened.log->install = Install{*image.installing, Install::Step::kClearing};
   const bool is_new =
       std::ranges::find(images_, options.group, &GroupImage::group) == images_.end();
   if (is_new) opened.log->created = image.engine;
+  if (options.replicated && has_left(image, parts_.replication.self)) {
+    opened.log->applier.end(
+        fmt::format("node {} was removed from group {} and does not come back: archive the "
+                    "directory, and join with an empty one and a new raft_id",
+                    parts_.replication.self.value(), options.group.value()));
+  }
+  const base::BootClock* const boot = parts_.replication.boot_clock;
+  if (options.replicated && boot != nullptr && parts_.settings.raft.lease_reads)
+    opened.log->lease = std::make_unique<GroupLease>(lease_length(parts_.settings.raft), *boot);
   opened.face = std::make_unique<Group>(*opened.log, loop_, parts_.clock);
   GroupLog& log = *opened.log;
   Group* face = opened.face.get();
@@ -124,6 +149,18 @@ void Host::on_frames(NodeId from, std::vector<Frame> frames) {
 void Host::on_unreachable(NodeId to) {
   inbound_.unreachable(to);
   parts_.runner.wake_log();
+}
+
+void Host::on_snapshot_report(NodeId from, GroupId group, const SnapshotReport& report) {
+  loop_.snapshot_reported(from, group, report);
+}
+
+bool Host::run_reader() {
+  const auto request = reader_.take();
+  if (!request) return false;
+  reader_.finish({*request, parts_.storage.read(request->group, request->incarnation, request->low,
+                                                request->high, kFetchBytesMax)});
+  return true;
 }
 
 bool Host::run_writer() {

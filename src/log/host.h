@@ -3,10 +3,10 @@
 //
 //   auto host = CAD_TRY(Host::open({storage, runner, clock}));
 //   Group& orders = *CAD_TRY(host->open_group({.group = GroupId{7}, .machine = machine}));
-//   …                                    // the runner calls run_log, run_writer, run_applier
+//   …                                    // the runner calls run_log, run_writer, run_reader, run_applier
 //   host->stop();                        // then until drained() the same
 //
-// Threads: run_log on one thread at a time, run_writer on one, run_applier on one for each group; the
+// Threads: run_log on one thread at a time, run_writer on one, run_reader on one, run_applier on one for each group; the
 // rest from any. Destroying a host answers whoever still waits with kOutcomeUnknown; nothing runs then.
 
 #pragma once
@@ -18,19 +18,23 @@
 #include <utility>
 #include <vector>
 
+#include "base/boot_clock.h"
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "log/attention.h"
+#include "log/disk_space.h"
 #include "log/group.h"
 #include "log/group_log.h"
 #include "log/inbound.h"
 #include "log/intake.h"
 #include "log/loop.h"
 #include "log/metrics.h"
+#include "log/reader.h"
 #include "log/runner.h"
 #include "log/settings.h"
+#include "log/snapshotter.h"
 #include "log/state_machine.h"
 #include "log/storage.h"
 #include "log/transport.h"
@@ -43,6 +47,11 @@ struct HostReplication {
   NodeId self;
   std::uint64_t run = 0;           // Another one for each process of the node (L-79).
   Transport* transport = nullptr;  // Outlives the host.
+  ClusterId cluster = {};
+  Snapshotter* snapshotter = nullptr;  // The same. Without one nobody is fed by a snapshot.
+  const base::BootClock* boot_clock =
+      nullptr;                               // Of leases (8.3), the same; nothing: none are held.
+  MembershipListener* membership = nullptr;  // The same.
 };
 
 struct HostParts {
@@ -76,8 +85,8 @@ class Host final : public TransportSink {
   ~Host() override;
 
   // Checks the log against the state (L-53), replays what the state lacks on this thread, then opens the
-  // group: a local one in a new term, a replicated one as a follower. Each group once. The group lives as
-  // long as the host.
+  // group: a local one in a new term, a replicated one as a follower, one that this node was removed from
+  // halted (L-90). Each group once. The group lives as long as the host.
   [[nodiscard]] base::Result<Group*, OpenError> open_group(const GroupOptions& options)
       CAD_EXCLUDES(mutex_);
 
@@ -93,12 +102,22 @@ class Host final : public TransportSink {
   [[nodiscard]] std::optional<WriteSet> begin_write() { return writer_.take(); }
   void finish_write(WriteResult result) { writer_.finish(std::move(result)); }
 
+  // Reads old entries that a peer waits for, if one does. False: none does.
+  bool run_reader();
+
   // One round of the group's applier. True: there is more to do.
   bool run_applier(GroupId group) CAD_EXCLUDES(mutex_);
 
   // TransportSink: frames for run_log.
   void on_frames(NodeId from, std::vector<Frame> frames) override;
   void on_unreachable(NodeId to) override;
+  void on_snapshot_report(NodeId from, GroupId group, const SnapshotReport& report) override;
+  // A peer says that this node has no business in the group by that configuration: if it is a later one than is known
+  // here, the node was removed, and the group ends here (L-90). Any thread.
+  void not_wanted(GroupId group, Index configuration) { loop_.not_wanted(group, configuration); }
+
+  // How much room the disk has, as whoever looks at it finds (disk_space.h).
+  void set_space(Space space) { loop_.set_space(space); }
 
   // Refuses new commands, finishes those under way.
   void stop() { loop_.stop(); }
@@ -123,6 +142,7 @@ class Host final : public TransportSink {
   Attention attention_;
   Inbound inbound_;
   Writer writer_;
+  Reader reader_;
 
   struct Opened {
     std::unique_ptr<GroupLog> log;

@@ -178,7 +178,7 @@ TEST_F(HostTest, AReadBarrierWaitsForWhatWasCommitted) {  // L-83
   propose("one");
   while (runner->step_log(*host) || runner->step_writer(*host)) {}
   std::optional<Index> read;
-  group->read_barrier(ReadMode::kLinearizable, [&](ReadAnswer answer) { read = *answer; });
+  group->read_barrier(ReadMode::kLinearizable, [&](ReadAnswer answer) { read = answer->applied; });
   while (runner->step_log(*host)) {}
   EXPECT_FALSE(read);
   runner->settle(*host);

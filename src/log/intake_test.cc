@@ -11,6 +11,7 @@ class CountingRunner final : public Runner {
  public:
   void wake_log() override { ++woken; }
   void wake_writer() override {}
+  void wake_reader() override {}
   void wake_applier(GroupId) override {}
   void fail_stop(std::string_view) override {}
 

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/endian.h"
 #include "base/xxh3.h"
+#include "log/memory_snapshotter.h"
 #include "log/state_machine.h"
 
 namespace cadastre::log {
@@ -37,8 +38,44 @@ struct LedgerState {
   }
 };
 
+// As bytes: term, index, digest, then each command behind its length; all of eight bytes, little-endian.
+[[nodiscard]] inline Bytes encode_ledger(const LedgerState& state) {
+  Bytes bytes;
+  const auto word = [&](std::uint64_t value) {
+    bytes.resize(bytes.size() + 8);
+    base::store_le(bytes.data() + bytes.size() - 8, value);
+  };
+  word(state.applied.term.value());
+  word(state.applied.index.value());
+  word(state.digest);
+  for (const std::string& command : state.commands) {
+    word(command.size());
+    const ByteView text = base::as_bytes(command);
+    bytes.insert(bytes.end(), text.begin(), text.end());
+  }
+  return bytes;
+}
+[[nodiscard]] inline LedgerState decode_ledger(ByteView bytes) {
+  const auto word = [&] {
+    const auto value = base::load_le<std::uint64_t>(bytes.data());
+    bytes = bytes.subspan(8);
+    return value;
+  };
+  LedgerState state;
+  state.applied.term = Term{word()};
+  state.applied.index = Index{word()};
+  state.digest = word();
+  while (!bytes.empty()) {
+    const std::size_t size = word();
+    state.commands.emplace_back(base::as_text(bytes.first(size)));
+    bytes = bytes.subspan(size);
+  }
+  return state;
+}
+
 struct LedgerDisk {
   LedgerState flushed;
+  CheckpointShelf* shelf = nullptr;  // Of the node; without it checkpoints hold nothing.
 };
 
 class LedgerMachine final : public StateMachine {
@@ -75,14 +112,26 @@ class LedgerMachine final : public StateMachine {
   }
   void request_flush() override { disk_.flushed = state_; }
   [[nodiscard]] base::Result<Position, CheckpointError> checkpoint(
-      const CheckpointTarget&) override {
+      const CheckpointTarget& to) override {
+    if (disk_.shelf != nullptr && !disk_.shelf->put(to.directory, encode_ledger(state_)))
+      return base::fail(CheckpointError::kExists, to.directory.string());
     return state_.applied;
+  }
+  [[nodiscard]] base::Result<void, InstallError> install(const StagedCheckpoint& from) override {
+    const Bytes* const content =
+        disk_.shelf == nullptr ? nullptr : disk_.shelf->find(from.directory);
+    if (content == nullptr) return base::fail(InstallError::kDamaged, from.directory.string());
+    state_ = decode_ledger(*content);
+    disk_.flushed = state_;
+    ++installs;
+    return {};
   }
 
   [[nodiscard]] const LedgerState& state() const noexcept { return state_; }
 
   std::string poison = "\x01poison";  // A command that halts the group.
   bool broken = false;                // apply() fails from now on.
+  int installs = 0;
 
  private:
   LedgerDisk& disk_;

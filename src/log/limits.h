@@ -56,6 +56,8 @@ inline constexpr std::size_t kGroupsMax = 4'096;  // Of a node.
 // A configuration: each of its lists, and what its proposer says along with it.
 inline constexpr std::size_t kMembersMax = 64;
 inline constexpr std::size_t kConfContextBytesMax = 16 * kKiB;
+// Words of peers that this node is no member, that wait for the log thread. More are not heard: they are repeated.
+inline constexpr std::size_t kNotWantedMax = 256;
 
 // Truncation: rarely, and only for a gain (L-26).
 inline constexpr std::chrono::seconds kTruncateEvery{10};
@@ -68,13 +70,45 @@ inline constexpr std::uint64_t kLogBytesMax = 4 * kGiB;        // Of a node.
 inline constexpr std::uint64_t kGroupLogBytesHard = 8 * kGiB;  // User commands are refused (L-47).
 static_assert(kTruncateBytesMin < kUnflushedBytesMax, "a flush frees enough to truncate");
 
+// What a replica keeps of its log for peers that are behind (L-78), and for one that fetches a snapshot (L-73).
+inline constexpr std::uint64_t kLeaderTrailBytes = 64 * kMiB;
+inline constexpr std::uint64_t kLeaderTrailEntries = 100'000;
+inline constexpr std::uint64_t kFollowerTrailBytes = 16 * kMiB;
+inline constexpr std::chrono::minutes kPeerSilentAfter{10};
+inline constexpr std::uint64_t kFetchKeptBytesMax = kGiB;
+static_assert(kFollowerTrailBytes < kLeaderTrailBytes && kLeaderTrailBytes < kFetchKeptBytesMax,
+              "a fetch is worth more than a guess");
+static_assert(kFetchKeptBytesMax < kGroupLogBytesHard, "a slow fetch stops nobody's commands");
+
+// Snapshots (section 7).
+inline constexpr std::chrono::seconds kCheckpointReusedFor{60};
+inline constexpr std::chrono::minutes kSnapshotReportWait{10};
+inline constexpr std::chrono::seconds kSnapshotRetryAfter{1};
+inline constexpr std::chrono::seconds kSnapshotTakenWithin{
+    10};  // From the offer to the first peer that takes it.
+inline constexpr std::size_t kCheckpointsMakingMax = 2;  // Of a node, at once.
+
 // A sync that has not returned (L-51).
 inline constexpr std::chrono::seconds kSyncLate{5};
 inline constexpr std::chrono::seconds kSyncHung{30};
 static_assert(kSyncLate < kSyncHung, "a late sync is reported before it ends the process");
 
+// Room on the disk (disk_space.h, L-50).
+inline constexpr std::uint64_t kSpaceLowBytes = 2 * kGiB;
+inline constexpr std::uint64_t kSpaceLowPercent = 5;
+inline constexpr std::uint64_t kSpaceCriticalBytes = kGiB;
+inline constexpr std::uint64_t kSpaceMarginPart = 8;  // A level is left an eighth above its bound.
+inline constexpr std::uint64_t kBallastBytes = 256 * std::uint64_t{kMiB};
+static_assert(kSpaceCriticalBytes < kSpaceLowBytes, "users are refused before leaders are");
+static_assert(kBallastBytes < kSpaceCriticalBytes,
+              "giving the ballast away leaves the node critical");
+static_assert(kSetBytesHard * 2 < kBallastBytes, "the ballast holds both sets of the writer");
+
 // The longest that commands wait for those that answered callers are about to send (handover.h).
 inline constexpr std::chrono::microseconds kHandoverWaitMax{100};
+// The longest that they wait, after a sync, for the commit of those before them.
+inline constexpr std::chrono::microseconds kCommitWaitMax{5'000};
+static_assert(kHandoverWaitMax < kCommitWaitMax, "a commit takes longer than callers to come back");
 
 inline constexpr std::chrono::seconds kHousekeepingEvery{1};
 
@@ -93,6 +127,12 @@ inline constexpr std::size_t kCommittedBytesPerOutput = kMiB;
 // Entries of a group that stay in memory below what is applied (L-38).
 inline constexpr std::size_t kCacheBytesMax = 8 * kMiB;
 inline constexpr std::size_t kFetchBytesMax = kMiB;  // Of old entries for a slow peer, at a time.
+// Old entries of all groups and peers while commands are under way (old_entries.h): a quarter of a core and of a disk
+// is theirs. A node is busy for so long after its last command.
+inline constexpr std::uint64_t kCatchUpBytesPerSecond = 32 * kMiB;
+inline constexpr std::chrono::milliseconds kCatchUpBusyFor{50};
+static_assert(kFetchBytesMax * 4 < kCatchUpBytesPerSecond,
+              "a slow peer hears of its leader several times a second");
 
 // Frames that wait for the log thread, of all peers. Full: they are dropped, as a network drops (L-9).
 inline constexpr std::size_t kInboundBytesMax = 64 * kMiB;
@@ -104,6 +144,12 @@ static_assert(kUnappliedBytesMax < kApplyQueueBytesMax, "a leader's own commands
 
 inline constexpr std::size_t kReadRoundsMax = 4;  // Of a group, on their way at once (L-80).
 inline constexpr int kReadAttemptsMax = 4;        // Of a round; then its readers get kUnavailable.
+// Lease reads (8.3): how wrong clocks may be, what is taken off besides, and to what the rest is rounded down.
+inline constexpr int kLeaseDriftPerMille = 10;
+inline constexpr std::chrono::milliseconds kLeaseMargin{200};
+inline constexpr std::chrono::milliseconds kLeaseStep{100};
+static_assert(kTick * (kElectionTicks - 1) > 2 * kLeaseMargin,
+              "the defaults leave room for a lease");
 // Commands whose leader is gone wait so many election timeouts for their outcome (1.5).
 inline constexpr int kOutcomeWaitTimeouts = 2;
 

@@ -15,11 +15,26 @@ std::uint64_t nanoseconds(base::Elapsed time) noexcept {
   return static_cast<std::uint64_t>(std::max(time, base::Elapsed{}).count());
 }
 
+// A reader who counts until it is answered; nothing: there are too many, and it was told.
+std::optional<ReadDone> count_reader(GroupLog& group, ReadDone done) {
+  if (group.readers.fetch_add(1) >= kReadBarriersMax) {
+    group.readers.fetch_sub(1);
+    done(base::fail(ReadError::kOverloaded, "too many readers wait"));
+    return std::nullopt;
+  }
+  return [&group, told = std::move(done)](ReadAnswer answer) mutable {
+    group.readers.fetch_sub(1);
+    told(std::move(answer));
+  };
+}
+
 }  // namespace
 
 Loop::Loop(const LoopParts& parts, SetNumber last_set)
     : parts_(parts),
+      mail_(std::make_shared<SnapshotMail>(parts.runner)),
       peers_(parts.self, parts.transport, parts.settings.raft, parts.metrics),
+      reads_(parts.runner),
       next_set_(SetNumber{last_set.value() + 1}),
       house_kept_(parts.clock.elapsed()),
       last_pass_(house_kept_) {}
@@ -28,13 +43,16 @@ std::optional<base::Elapsed> Loop::pass() {
   if (dead()) return std::nullopt;
   const base::Elapsed now = parts_.clock.elapsed();
   parts_.metrics.passes.fetch_add(1, std::memory_order_relaxed);
+  if (parts_.boot_clock != nullptr) booted_ = parts_.boot_clock->read();
   take_requests(now);
   finish_set(now);
   if (dead()) return std::nullopt;
   heed_appliers();
+  heed_snapshots(now);
+  heed_reader(now);
   keep_house(now);
   tick(now);
-  receive(now);
+  receive();
   begin_reads(now);
   close_batches(now);
   take_outputs(now);
@@ -54,22 +72,24 @@ void Loop::attach(GroupLog& group) {
 }
 
 void Loop::read_barrier(GroupLog& group, ReadMode mode, ReadDone done) {
-  if (group.readers.fetch_add(1) >= kReadBarriersMax) {
-    group.readers.fetch_sub(1);
-    return done(base::fail(ReadError::kOverloaded, "too many readers wait"));
-  }
-  ReadRounds::Reader reader{.mode = mode,
-                            .done =
-                                [&group, told = std::move(done)](ReadAnswer answer) mutable {
-                                  group.readers.fetch_sub(1);
-                                  told(std::move(answer));
-                                },
-                            .came = parts_.clock.elapsed()};
+  auto counted = count_reader(group, std::move(done));
+  if (!counted) return;
+  ReadRounds::Reader reader{
+      .mode = mode, .done = std::move(*counted), .came = parts_.clock.elapsed()};
   {
     const base::MutexLock lock(mutex_);
     requests_.reads.emplace_back(&group, std::move(reader));
+    reads_.add(1);
   }
-  parts_.runner.wake_log();
+  reads_.wake_if_due();
+}
+
+void Loop::await_applied(GroupLog& group, Index index, ReadDone done) {
+  auto counted = count_reader(group, std::move(done));
+  if (!counted) return;
+  std::vector<ApplyWork> work;
+  work.emplace_back(ReadBarrier{index, std::move(*counted)});
+  group.applier.push(std::move(work));
 }
 
 void Loop::checkpoint(GroupLog& group, CheckpointMarker marker) {
@@ -92,6 +112,15 @@ void Loop::transfer(GroupLog& group, TransferRequest request) {
   {
     const base::MutexLock lock(mutex_);
     requests_.transfers.emplace_back(&group, std::move(request));
+  }
+  parts_.runner.wake_log();
+}
+
+void Loop::not_wanted(GroupId group, Index configuration) {
+  {
+    const base::MutexLock lock(mutex_);
+    if (requests_.not_wanted.size() < kNotWantedMax)
+      requests_.not_wanted.emplace_back(group, configuration);
   }
   parts_.runner.wake_log();
 }
@@ -131,9 +160,11 @@ void Loop::abandon() {
 
 void Loop::take_requests(base::Elapsed now) {
   Requests requests;
+  const bool readers_wait = !stopping_ && readers_.waits(reads_.queued(), now);
   {
     const base::MutexLock lock(mutex_);
     requests = std::exchange(requests_, {});
+    if (readers_wait) std::swap(requests.reads, requests_.reads);
   }
   for (GroupLog* group : requests.attach) {
     groups_.emplace(group->id, group);
@@ -141,25 +172,31 @@ void Loop::take_requests(base::Elapsed now) {
       group->guard.emplace(parts_.settings.raft, now);
       group->conf_shown = std::make_shared<const ConfRecord>(group->confs.back());
       replicated_.push_back(group);
+      if (group->install) clear_install(*group);
     }
     with_output_.push_back(group);
   }
-  take_reads(requests);
+  take_reads(std::move(requests.reads));
   for (auto& [group, marker] : requests.checkpoints) {
     std::vector<ApplyWork> work;
     work.emplace_back(std::move(marker));
     group->applier.push(std::move(work));
   }
   for (Membership& request : requests.memberships)
-    propose_conf(request);
+    propose_conf(request, now);
   for (auto& [group, request] : requests.transfers)
     begin_transfer(*group, request, now);
+  for (const auto& [group, configuration] : requests.not_wanted)
+    take_not_wanted(group, configuration);
   if (requests.stop && !stopping_) begin_stop();
 }
 
-void Loop::take_reads(Requests& requests) {
-  for (auto& [group, reader] : requests.reads) {
-    group->metrics.read_barriers.fetch_add(1, std::memory_order_relaxed);
+void Loop::take_reads(std::vector<std::pair<GroupLog*, ReadRounds::Reader>> reads) {
+  if (reads.empty()) return;
+  reads_.taken(reads.size());
+  readers_.begins(reads.size());
+  for (auto& [group, reader] : reads) {
+    group->metrics.record(reader.mode);
     if (group->halted || stopping_) {
       reader.done(base::fail(ReadError::kStopped, "the group is closing or has halted here"));
       continue;
@@ -176,6 +213,7 @@ void Loop::begin_stop() {
       group->metrics.record(ProposeError::kStopped, 1);
       done(base::fail(ProposeError::kStopped, "the node is stopping"));
     }
+    with_output_.push_back(group);  // Its lease ends.
   }
 }
 
@@ -197,7 +235,9 @@ void Loop::finish_set(base::Elapsed now) {
   }
   for (GroupLog* group : in_disk_->confs)
     finish_conf(*group);
-  handover_.set_done(in_disk_->commands, now);
+  for (GroupLog* group : in_disk_->installs)
+    go_on_installing(*group, now);
+  handover_.set_done(in_disk_->to_answer, now);
   in_disk_.reset();
 }
 
@@ -223,12 +263,17 @@ void Loop::close_batches(base::Elapsed now) {
   // What take() leaves behind announces itself again.
   for (const GroupId id : std::exchange(with_commands_, {})) {
     const auto found = groups_.find(id);
-    if (found == groups_.end()) {
-      with_commands_.push_back(id);  // Not attached yet.
+    if (found == groups_.end() || waits_for_commit(*found->second, now)) {
+      with_commands_.push_back(id);  // Not attached yet, or about to be joined by others.
     } else {
       propose(*found->second, now);
     }
   }
+}
+
+bool Loop::waits_for_commit(const GroupLog& group, base::Elapsed now) const {
+  return group.engine->replica() != nullptr && !group.waiters.empty() &&
+         handover_.waits_for_commit(now);
 }
 
 void Loop::propose(GroupLog& group, base::Elapsed now) {
@@ -252,6 +297,8 @@ void Loop::propose_run(GroupLog& group, std::vector<Batch>& run, base::Elapsed n
   for (const Batch& batch : run)
     bodies.push_back(batch.body);
   const auto first = group.engine->propose(run.front().term, bodies);
+  if (first) old_entries_.busy(now);
+  if (first && group.lease) group.lease->lease.proposed(first->index, booted_);
   std::uint64_t place = 0;
   for (Batch& batch : run) {
     const std::size_t commands = batch.waiters.size();
@@ -261,6 +308,7 @@ void Loop::propose_run(GroupLog& group, std::vector<Batch>& run, base::Elapsed n
     if (first) {
       group.waiters.add({first->term, first->index + place++}, {std::move(batch.waiters), bytes});
       filling_notes_.commands += commands;
+      if (group.engine->replica() == nullptr) filling_notes_.to_answer += commands;
       continue;
     }
     group.metrics.record(first.error().code, commands);
@@ -297,12 +345,21 @@ std::optional<base::Elapsed> Loop::next_call(base::Elapsed now) {
   if (more_frames_ || (!with_output_.empty() && !in_disk_)) return now;
   base::Elapsed timer = house_kept_ + parts_.settings.housekeeping_every;
   if (!replicated_.empty()) timer = std::min(timer, peers_.next_tick());
-  const bool waits = !in_disk_ && handover_.waits(parts_.intake.queued(), now);
+  if (const auto due = old_entries_.next_due()) timer = std::min(timer, *due);
+  const bool readers_wait = readers_.waits(reads_.queued(), now);
+  if (readers_wait) timer = std::min(timer, readers_.until());
+  if (reads_.arm(readers_wait ? readers_.expected() : 1)) return now;
+  const std::uint64_t queued = parts_.intake.queued();
+  const bool waits = !in_disk_ && handover_.waits(queued, now);
   if (waits && !with_commands_.empty())
     parts_.metrics.handover_waits.fetch_add(1, std::memory_order_relaxed);
-  const std::uint64_t wake_at = in_disk_ ? Intake::kNever : (waits ? handover_.expected() : 1);
-  if (parts_.intake.arm(wake_at)) return now;
-  return waits ? std::min(handover_.until(), timer) : timer;
+  if (waits) timer = std::min(timer, handover_.until());
+  // Those who wait for a commit are woken by it; commands of other groups need not wait for it.
+  const bool commit_waits = !in_disk_ && !with_commands_.empty() && handover_.waits_for_commit(now);
+  if (commit_waits) timer = std::min(timer, handover_.commit_until());
+  const std::uint64_t wake_at = waits ? handover_.expected() : (commit_waits ? queued + 1 : 1);
+  if (parts_.intake.arm(in_disk_ ? Intake::kNever : wake_at)) return now;
+  return timer;
 }
 
 }  // namespace cadastre::log

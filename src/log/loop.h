@@ -2,6 +2,8 @@
 //
 //   set done        -> engines learn what is persisted; held messages leave
 //   applied         -> engines learn what is applied; changes of membership take effect
+//   snapshots       -> checkpoints made, staged, switched to and reported go on (loop_snapshots.cc)
+//   old entries     -> engines, for slow peers
 //   timers          -> one tick, retention, late syncs
 //   frames of peers -> vote guard, filters -> engines
 //   readers         -> rounds -> engines
@@ -16,22 +18,31 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/boot_clock.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "log/attention.h"
+#include "log/disk_space.h"
 #include "log/filling_set.h"
+#include "log/gathering.h"
 #include "log/group_log.h"
 #include "log/handover.h"
 #include "log/inbound.h"
 #include "log/intake.h"
+#include "log/membership.h"
 #include "log/metrics.h"
+#include "log/old_entries.h"
 #include "log/peers.h"
+#include "log/reader.h"
 #include "log/runner.h"
 #include "log/settings.h"
+#include "log/snapshot_mail.h"
+#include "log/snapshotter.h"
 #include "log/storage.h"
 #include "log/transport.h"
 #include "log/writer.h"
@@ -43,6 +54,7 @@ struct LoopParts {
   Attention& attention;
   Inbound& inbound;
   Writer& writer;
+  Reader& reader;
   Runner& runner;
   const base::Clock& clock;
   LogStorage& storage;
@@ -51,12 +63,10 @@ struct LoopParts {
   NodeId self;
   std::uint64_t run = 0;  // Another one for each process of the node.
   Transport* transport = nullptr;
-};
-
-// A change of membership as its caller asks for it.
-struct MembershipChange {
-  ConfChange change;
-  Index expected_conf_index;  // Of the configuration that the caller saw.
+  ClusterId cluster = {};
+  Snapshotter* snapshotter = nullptr;
+  const base::BootClock* boot_clock = nullptr;  // Nothing: no leases.
+  MembershipListener* membership = nullptr;
 };
 
 struct TransferOptions {
@@ -66,6 +76,7 @@ struct TransferOptions {
 class Loop {
  public:
   Loop(const LoopParts& parts, SetNumber last_set);
+  ~Loop() { mail_->close(); }
 
   // One turn. When to call again though nobody wakes us; nothing: only when woken.
   [[nodiscard]] std::optional<base::Elapsed> pass() CAD_EXCLUDES(mutex_);
@@ -73,6 +84,8 @@ class Loop {
   // Requests, taken up by the next pass.
   void attach(GroupLog& group) CAD_EXCLUDES(mutex_);
   void read_barrier(GroupLog& group, ReadMode mode, ReadDone done) CAD_EXCLUDES(mutex_);
+  // Answered by the group's applier, once so much is applied.
+  void await_applied(GroupLog& group, Index index, ReadDone done);
   void checkpoint(GroupLog& group, CheckpointMarker marker) CAD_EXCLUDES(mutex_);
   void change_membership(GroupLog& group, MembershipChange change, ConfDone done)
       CAD_EXCLUDES(mutex_);
@@ -82,6 +95,10 @@ class Loop {
     TransferDone done;
   };
   void transfer(GroupLog& group, TransferRequest request) CAD_EXCLUDES(mutex_);
+  void set_space(Space space);  // Heeded by the next pass.
+  void snapshot_reported(NodeId from, GroupId group, const SnapshotReport& report);
+  // A peer says that this node has no business in the group, by that configuration (L-90).
+  void not_wanted(GroupId group, Index configuration) CAD_EXCLUDES(mutex_);
   void stop() CAD_EXCLUDES(mutex_);  // Refuses what comes, finishes what is under way.
 
   // Nothing runs any more: whoever waits for what no applier has yet learns that it is over.
@@ -104,24 +121,28 @@ class Loop {
     std::vector<std::pair<GroupLog*, CheckpointMarker>> checkpoints;
     std::vector<Membership> memberships;
     std::vector<std::pair<GroupLog*, TransferRequest>> transfers;
+    std::vector<std::pair<GroupId, Index>> not_wanted;
     bool stop = false;
   };
   struct InDisk {  // What the set in the writer holds.
     std::vector<std::pair<GroupLog*, OutputNumber>> outputs;
-    std::vector<GroupLog*> confs;  // Whose configuration changes with it.
+    std::vector<GroupLog*> confs;     // Whose configuration changes with it.
+    std::vector<GroupLog*> installs;  // Whose install goes on after it.
     std::uint64_t commands = 0;
+    std::uint64_t to_answer = 0;  // Of these, the ones that are answered by the sync alone.
     base::Elapsed handed_over{};
     bool reported_late = false;
   };
 
   // loop.cc: requests, sets, batches.
   void take_requests(base::Elapsed now) CAD_EXCLUDES(mutex_);
-  void take_reads(Requests& requests);
+  void take_reads(std::vector<std::pair<GroupLog*, ReadRounds::Reader>> reads);
   void begin_stop();
   void finish_set(base::Elapsed now);
   void release(GroupLog& group, Held::Released released);
   void watch_sync(base::Elapsed now);
   void close_batches(base::Elapsed now);
+  [[nodiscard]] bool waits_for_commit(const GroupLog& group, base::Elapsed now) const;
   void propose(GroupLog& group, base::Elapsed now);
   void propose_run(GroupLog& group, std::vector<Batch>& run, base::Elapsed now);
   void hand_over(base::Elapsed now);
@@ -136,25 +157,64 @@ class Loop {
   void serve_wants(GroupLog& group);
   void note_applied(GroupLog& group);
   void publish(GroupLog& group);
+  void tend_lease(GroupLog& group, const EngineStatus& status);
   void halt(GroupLog& group, const std::string& reason);
   void keep_house(base::Elapsed now);
   void keep_group(GroupLog& group, base::Elapsed now);
-  [[nodiscard]] bool may_truncate(GroupLog& group, Index upto) const;
 
-  // loop_replicas.cc: ticks, frames, leadership, membership.
+  // loop_replicas.cc: ticks, frames, leadership.
   void tick(base::Elapsed now);
   void tick(GroupLog& group, base::Elapsed now);
-  void leave_joint(GroupLog& group);
-  void receive(base::Elapsed now);
+  void receive();
   void follow_leadership(GroupLog& group, const EngineStatus& status, base::Elapsed now);
   void heed_appliers();
+
+  // loop_members.cc: membership, transfer.
+  [[nodiscard]] bool watch_members(GroupLog& group, base::Elapsed now);
+  void leave_joint(GroupLog& group);
   void begin_conf(GroupLog& group, const Entry& entry);
   void finish_conf(GroupLog& group);
   void settle_conf_waiter(GroupLog& group, const Entry& entry);
-  void propose_conf(Membership& request);
+  void propose_conf(Membership& request, base::Elapsed now);
+  [[nodiscard]] MembershipView view_of(GroupLog& group, base::Elapsed now) const;
+  void hand_over_first(Membership& request, const MembershipView& view, base::Elapsed now);
   void begin_transfer(GroupLog& group, TransferRequest& request, base::Elapsed now);
+  void leave_group(GroupLog& group);
+  void take_not_wanted(GroupId id, Index configuration);
+
+  // loop_retreat.cc: a node whose disk is in trouble.
+  void heed_space();
+  void retreat(base::Elapsed now);
+  void retreat(GroupLog& group, base::Elapsed now);
+  [[nodiscard]] std::string users_refused(const GroupLog& group) const;
+
+  // loop_snapshots.cc: snapshots, old entries, and what is kept for peers.
+  void heed_reader(base::Elapsed now);
+  void heed_snapshots(base::Elapsed now);
+  void pursue_offer(GroupLog& group, base::Elapsed now);
+  void make_checkpoint(GroupLog& group);
+  void on_made(SnapshotMail::Made letter, base::Elapsed now);
+  void on_reported(const SnapshotMail::Reported& letter, base::Elapsed now);
+  void keep_offer(GroupLog& group, base::Elapsed now);
+  void give_up_fetch(GroupLog& group, NodeId peer);
+  void hold_snapshot(GroupLog& group, const Frame& frame, base::Elapsed now);
+  void stage(GroupLog& group);
+  void on_staged(SnapshotMail::Staged letter, base::Elapsed now);
+  void step_held(GroupLog& group, base::Elapsed now);
+  void settle_held(GroupLog& group);
+  void end_held(GroupLog& group, SnapshotFate fate);
+  void report(const GroupLog& group, NodeId source, const SnapshotReport& report);
+  [[nodiscard]] bool begin_install(GroupLog& group, const Snapshot& snapshot);
+  void skip_waiters(GroupLog& group, Index upto);
+  void go_on_installing(GroupLog& group, base::Elapsed now);
+  void clear_install(GroupLog& group);
+  void finish_install(GroupLog& group, base::Elapsed now);
+  [[nodiscard]] Index truncation_limit(GroupLog& group, base::Elapsed now);
 
   const LoopParts parts_;
+  const std::shared_ptr<SnapshotMail> mail_;
+  std::atomic<Space> space_{Space::kPlenty};
+  Space space_heeded_ = Space::kPlenty;
   std::atomic<bool> drained_{false};
   std::atomic<bool> dead_{false};
 
@@ -165,14 +225,20 @@ class Loop {
   std::vector<GroupId> to_wake_;        // Appliers that got work in this pass.
   std::vector<GroupId> with_commands_;  // Queues that are not empty.
   std::uint64_t next_read_ = 1;
+  std::uint64_t next_checkpoint_ = 1;
+  std::size_t checkpoints_making_ = 0;
   Peers peers_;
   Handover handover_;
+  Intake reads_;       // Readers in requests_.
+  Gathering readers_;  // Those whom rounds have answered.
+  OldEntries old_entries_;
   FillingSet filling_;
   InDisk filling_notes_;
   std::optional<InDisk> in_disk_;
   SetNumber next_set_;
   base::Elapsed house_kept_{};
   base::Elapsed last_pass_{};
+  std::optional<base::Elapsed> booted_;  // The boot clock as this pass began.
   bool more_frames_ = false;
   bool stopping_ = false;
 

@@ -32,6 +32,7 @@ void Loop::begin_reads(GroupLog& group, base::Elapsed now) {
   }
   if (!group.reads.due()) return;
   parts_.metrics.read_rounds.fetch_add(1, std::memory_order_relaxed);
+  if (group.lease) group.lease->lease.asked(next_read_, booted_);
   group.reads.begin(next_read_, now);
   group.engine->read_index({.node = parts_.self, .run = parts_.run, .sequence = next_read_++});
   with_output_.push_back(&group);
@@ -50,7 +51,9 @@ void Loop::take_outputs(base::Elapsed now) {
       take_output(*group, now);
     if (!group->halted) {
       follow_leadership(*group, group->engine->status(), now);
+      settle_held(*group);
       serve_wants(*group);
+      pursue_offer(*group, now);
       note_applied(*group);
     }
     publish(*group);
@@ -64,14 +67,18 @@ void Loop::take_output(GroupLog& group, base::Elapsed now) {
   Output output = group.engine->take_output();
   const EngineStatus status = group.engine->status();
   follow_leadership(group, status, now);
+  if (output.snapshot && !begin_install(group, *output.snapshot)) return;
   peers_.send(group, std::move(output.messages));
   filling_.add(group, output);
   if (output.must_sync) filling_notes_.outputs.emplace_back(&group, output.number);
   release(group, group.held.taken(output));
+  const bool replicated = group.engine->replica() != nullptr;
   std::vector<ApplyWork> work;
   work.reserve(output.committed.size() + output.reads.size());
   for (Entry& entry : output.committed) {
     Waiters::Settled settled = group.waiters.settle(entry.at);
+    if (replicated && !settled.applied.done.empty())
+      handover_.committed(settled.applied.done.size(), now);
     settle_conf_waiter(group, entry);
     const bool acquires = status.role == Role::kLeader && entry.at.index == status.term_start;
     if (acquires) group.announced = status.term;
@@ -80,39 +87,43 @@ void Loop::take_output(GroupLog& group, base::Elapsed now) {
   }
   for (const ReadState& read : output.reads) {
     if (read.context.run != parts_.run) continue;
-    for (ReadRounds::Reader& reader : group.reads.answered(read.context.sequence))
+    if (group.lease) group.lease->lease.answered(read.context.sequence);
+    std::vector<ReadRounds::Reader> readers = group.reads.answered(read.context.sequence);
+    if (replicated && !readers.empty()) readers_.answered(readers.size(), now);
+    for (ReadRounds::Reader& reader : readers)
       work.emplace_back(ReadBarrier{read.index, std::move(reader.done)});
   }
   if (group.applier.push_quietly(std::move(work))) to_wake_.push_back(group.id);
 }
 
-// Entries that a slow peer needs and that are no longer in memory (L-39).
+// Entries that a slow peer needs and that are no longer in memory (L-39), and snapshots (L-40).
 void Loop::serve_wants(GroupLog& group) {
   Replica* const replica = group.engine->replica();
   if (replica == nullptr || group.leading == Term{0}) return;
-  for (const EntriesWant& want : replica->take_wants().entries) {
-    const Index first = std::max(want.low, group.retention.truncated() + 1);
-    const auto entries = first != want.low
-                             ? base::Result<std::vector<Entry>, LogReadError>{}
-                             : parts_.storage.read(group.id, group.incarnation, want.low,
-                                                   Index{want.high.value() - 1}, kFetchBytesMax);
-    replica->fetched(want.token, entries ? *entries : std::vector<Entry>{});
-    with_output_.push_back(&group);
+  const Wants wants = replica->take_wants();
+  for (const EntriesWant& want : wants.entries) {
+    const Index high{want.high.value() - 1};
+    parts_.reader.ask({group.id, group.incarnation, want.low, high, want.token});
   }
+  for (const SnapshotWant& want : wants.snapshots)
+    group.offer.wanted(want.peer, std::max(want.least, member_since(group.confs, want.peer)));
 }
 
 void Loop::note_applied(GroupLog& group) {
-  const Index applied = group.applier.settled();
+  const Index applied = group.applier.applied();
   if (applied <= group.applied) return;
+  // The position of a snapshot is told when its install is over (7.3).
+  if (group.install && applied >= group.install->pending.at.index) return;
   group.applied = applied;
   group.engine->on_applied(applied);
 }
 
 void Loop::publish(GroupLog& group) {
   const EngineStatus engine = group.engine->status();
+  tend_lease(group, engine);
   group.board.publish({.role = engine.role,
                        .term = engine.term,
-                       .leader = engine.leader,
+                       .leader = group.halted ? kNoNode : engine.leader,
                        .term_start = engine.term_start,
                        .last = engine.last,
                        .persisted = engine.persisted,
@@ -121,12 +132,31 @@ void Loop::publish(GroupLog& group) {
                        .durable = {},
                        .truncated = group.retention.truncated(),
                        .conf = group.conf_shown,
+                       .conf_pending = group.conf_waiter || group.conf_in_disk,
+                       .members = group.members_shown,
                        .log_bytes = group.retention.bytes(),
-                       .halted = {}});
+                       .halted = group.halted_why});
+  if (parts_.membership != nullptr && group.conf_told != group.conf_shown) {
+    group.conf_told = group.conf_shown;
+    parts_.membership->on_membership(group.id, group.conf_told);
+  }
+}
+
+// What this pass knows of the group's lease, before any message of it leaves (8.3).
+void Loop::tend_lease(GroupLog& group, const EngineStatus& status) {
+  if (!group.lease) return;
+  Lease& lease = group.lease->lease;
+  const bool leads = status.role == Role::kLeader && !group.halted && !stopping_;
+  lease.look(booted_);
+  lease.lead(leads ? status.term : Term{0});
+  if (status.term_start != Index{0} && group.applier.applied() >= status.term_start) lease.open();
+  lease.committed(status.committed);
+  group.lease->board.show(lease, status.committed);
 }
 
 void Loop::halt(GroupLog& group, const std::string& reason) {
   group.halted = true;
+  group.halted_why = reason;
   for (EntryWaiters& waiters : group.waiters.take_all()) {
     group.metrics.record(ProposeError::kOutcomeUnknown, waiters.done.size());
     for (Done& done : waiters.done)
@@ -143,6 +173,7 @@ void Loop::halt(GroupLog& group, const std::string& reason) {
 
 void Loop::keep_house(base::Elapsed now) {
   watch_sync(now);
+  heed_space();
   if (now - house_kept_ < parts_.settings.housekeeping_every) return;
   house_kept_ = now;
   GroupLog* oldest = nullptr;  // The group whose state holds most of the log back.
@@ -150,6 +181,7 @@ void Loop::keep_house(base::Elapsed now) {
     keep_group(*group, now);
     if (oldest == nullptr || group->retention.bytes() > oldest->retention.bytes()) oldest = group;
   }
+  retreat(now);
   if (oldest == nullptr || parts_.storage.usage().disk_bytes <= parts_.settings.log_bytes_max)
     return;
   std::vector<ApplyWork> work;
@@ -163,20 +195,20 @@ void Loop::keep_group(GroupLog& group, base::Elapsed now) {
   note_applied(group);
   const Applier::Progress progress = group.applier.progress();
   const Retention::Progress positions{progress.applied, progress.durable};
-  const auto upto = group.retention.truncation(positions, now);
-  if (upto && may_truncate(group, upto->index)) {
-    filling_.truncate(group, *upto);
-    group.retention.truncated(upto->index, now);
-    group.engine->on_truncated(*upto);
+  keep_offer(group, now);
+  if (const auto upto = group.retention.truncation(positions, truncation_limit(group, now), now)) {
+    const auto at = group.terms.at(*upto);
+    CAD_CHECK(at.has_value(), "what is truncated is in the log");
+    filling_.truncate(group, *at);
+    group.retention.truncated(*upto, now);
+    group.engine->on_truncated(*at);
     parts_.metrics.truncations.fetch_add(1, std::memory_order_relaxed);
   }
   if (Replica* const replica = group.engine->replica(); replica != nullptr) {
     filling_.keep_commit(group);
     if (replica->cache_bytes() > kCacheBytesMax) replica->shrink_cache(group.applied + 1);
   }
-  group.queue.refuse_users(group.retention.bytes() > kGroupLogBytesHard
-                               ? "the group's log is too large: its state has to be flushed"
-                               : std::string());
+  group.queue.refuse_users(users_refused(group));
   const bool flush = group.retention.wants_flush(positions, now);
   if (progress.durable.index < progress.applied.index) {
     std::vector<ApplyWork> work;
@@ -184,15 +216,6 @@ void Loop::keep_group(GroupLog& group, base::Elapsed now) {
     group.applier.push(std::move(work));
   }
   publish(group);
-}
-
-// A leader keeps what a member lacks; a follower does not know what the others lack, and keeps all.
-bool Loop::may_truncate(GroupLog& group, Index upto) const {
-  const Replica* const replica = group.engine->replica();
-  if (replica == nullptr) return true;
-  if (group.leading == Term{0} || upto > group.applied) return false;
-  return std::ranges::all_of(replica->progress(),
-                             [&](const PeerProgress& peer) { return peer.match >= upto; });
 }
 
 }  // namespace cadastre::log

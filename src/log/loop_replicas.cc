@@ -1,4 +1,4 @@
-// Loop, third part: what replicated groups need beyond it: ticks, frames of peers, leadership, membership.
+// Loop, third part: what replicated groups need beyond it: ticks, frames of peers, leadership.
 
 #include <algorithm>
 #include <string>
@@ -8,12 +8,6 @@
 #include "log/loop.h"
 
 namespace cadastre::log {
-namespace {
-
-// Entries that the receiver of a transfer may lack (L-92).
-constexpr std::uint64_t kTransferLagMax = 64;
-
-}  // namespace
 
 void Loop::tick(base::Elapsed now) {
   const base::Elapsed since = now - std::exchange(last_pass_, now);
@@ -28,8 +22,10 @@ void Loop::tick(base::Elapsed now) {
 void Loop::tick(GroupLog& group, base::Elapsed now) {
   if (group.halted) return;
   group.engine->tick();
-  with_output_.push_back(&group);
+  const bool watched = watch_members(group, now);
   leave_joint(group);
+  // A lease is looked after even in a quiet group: its clock may have failed.
+  if (watched || group.lease || group.engine->has_output()) with_output_.push_back(&group);
   for (ReadRounds::Reader& reader :
        group.reads.expire(parts_.settings.raft.election_timeout() / 2, now))
     reader.done(base::fail(ReadError::kUnavailable, "no quorum answered in time"));
@@ -54,18 +50,11 @@ void Loop::tick(GroupLog& group, base::Elapsed now) {
   }
 }
 
-// Whoever leads and has applied an entry of its own term leaves a joint configuration, again and again until
-// it is left (L-89).
-void Loop::leave_joint(GroupLog& group) {
-  const bool at_rest = !group.conf_waiter && !group.conf_in_disk && !group.transfer;
-  if (group.leading == Term{0} || !group.confs.back().conf.joint() || !at_rest) return;
-  const EngineStatus status = group.engine->status();
-  if (status.term_start == Index{0} || group.applier.applied() < status.term_start) return;
-  (void)group.engine->replica()->propose_conf({});  // Refused: it is under way.
-}
-
-void Loop::receive(base::Elapsed now) {
+void Loop::receive() {
   Inbound::Some some = parts_.inbound.take(kPassMessagesMax);
+  // Read behind the frames: a thread that stood still since the pass began would think that it heard its
+  // leader then, and take its promise for shorter than it is (L-61).
+  const base::Elapsed now = parts_.clock.elapsed();
   more_frames_ = some.more;
   for (const Frame& frame : some.frames) {
     const auto found = groups_.find(frame.group);
@@ -73,11 +62,17 @@ void Loop::receive(base::Elapsed now) {
       parts_.metrics.frames_unknown.fetch_add(1, std::memory_order_relaxed);
       continue;
     }
-    if (peers_.receive(*found->second, frame, now)) with_output_.push_back(found->second);
+    switch (peers_.receive(*found->second, frame, now)) {
+      case Peers::Received::kDropped: break;
+      case Peers::Received::kStepped: with_output_.push_back(found->second); break;
+      case Peers::Received::kSnapshot: hold_snapshot(*found->second, frame, now); break;
+    }
   }
   for (const NodeId peer : some.unreachable) {
     for (GroupLog* group : replicated_) {
-      if (group->leading != Term{0}) group->engine->replica()->report_unreachable(peer);
+      if (group->leading == Term{0}) continue;
+      group->engine->replica()->report_unreachable(peer);
+      give_up_fetch(*group, peer);
     }
   }
 }
@@ -89,6 +84,11 @@ void Loop::follow_leadership(GroupLog& group, const EngineStatus& status, base::
   const Term term = status.role == Role::kLeader ? status.term : Term{0};
   if (term == group.leading) return;
   const Term before = std::exchange(group.leading, term);
+  group.offer.forget_peers();
+  group.trailing.lead(now);
+  group.ticks_led = 0;
+  group.members.on_lost();
+  group.members_shown.reset();
   if (before == Term{0}) return;
   for (ReadRounds::Reader& reader : group.reads.forget())
     reader.done(base::fail(ReadError::kNotLeader, "leadership was lost"));
@@ -111,85 +111,6 @@ void Loop::heed_appliers() {
     with_output_.push_back(&group);
     if (const auto entry = group.applier.take_conf()) begin_conf(group, *entry);
   }
-}
-
-void Loop::begin_conf(GroupLog& group, const Entry& entry) {
-  CAD_CHECK(!group.conf_in_disk, "an applier stops behind each change");
-  if (entry.at.index <= group.confs.back().index) {  // The durable configuration has it (L-56).
-    group.applier.go_on();
-    return;
-  }
-  auto conf = group.engine->replica()->apply_conf(entry);
-  CAD_CHECK(conf.has_value(), "a change is tried before it is proposed");
-  filling_.change_conf(group, {entry.at.index, std::move(*conf), {}});
-  group.conf_in_disk = ConfInDisk{entry.at};
-  filling_notes_.confs.push_back(&group);
-}
-
-void Loop::finish_conf(GroupLog& group) {
-  const Position at = std::exchange(group.conf_in_disk, std::nullopt)->at;
-  group.conf_shown = std::make_shared<const ConfRecord>(group.confs.back());
-  group.applied = at.index;
-  group.engine->on_applied(at.index);
-  with_output_.push_back(&group);
-  if (group.conf_waiter && group.conf_waiter->at == at) {
-    auto waiter = std::exchange(group.conf_waiter, std::nullopt);
-    waiter->done(*group.conf_shown);
-  }
-  if (group.conf_shown->conf.has(parts_.self)) return group.applier.go_on();
-  for (Done& done : group.queue.close())
-    done(base::fail(ProposeError::kStopped, "this node was removed from the group"));
-  halt(group, "this node was removed from the group");
-}
-
-// A change succeeds only if the entry at its position is that change (L-15).
-void Loop::settle_conf_waiter(GroupLog& group, const Entry& entry) {
-  if (!group.conf_waiter || group.conf_waiter->at.index != entry.at.index) return;
-  if (group.conf_waiter->at == entry.at && entry.type == EntryType::kConfChange) return;
-  auto waiter = std::exchange(group.conf_waiter, std::nullopt);
-  waiter->done(base::fail(ConfError::kSuperseded, "another entry took its place"));
-}
-
-void Loop::propose_conf(Membership& request) {
-  GroupLog& group = *request.group;
-  Replica* const replica = group.engine->replica();
-  if (group.halted || stopping_ || replica == nullptr)
-    return request.done(base::fail(ConfError::kStopped, "the group takes no changes here"));
-  if (request.change.change.context.size() > kConfContextBytesMax ||
-      request.change.change.steps.size() > kMembersMax)
-    return request.done(base::fail(ConfError::kInvalid, "the change is too large"));
-  if (group.leading == Term{0})
-    return request.done(base::fail(ConfError::kNotLeader, "this node does not lead the group"));
-  if (group.conf_waiter || group.conf_in_disk || group.transfer)
-    return request.done(base::fail(ConfError::kBusy, "a change or a transfer is under way"));
-  if (request.change.expected_conf_index != group.confs.back().index) {
-    return request.done(base::fail(ConfError::kStale, "the membership is that of entry " +
-                                                          to_string(group.confs.back().index)));
-  }
-  const auto at = replica->propose_conf(request.change.change);
-  if (!at) return request.done(std::unexpected(at.error()));
-  group.conf_waiter = ConfWaiter{*at, std::move(request.done)};
-  with_output_.push_back(&group);
-}
-
-void Loop::begin_transfer(GroupLog& group, TransferRequest& request, base::Elapsed now) {
-  Replica* const replica = group.engine->replica();
-  if (group.halted || stopping_ || replica == nullptr)
-    return request.done(base::fail(TransferError::kStopped, "the group does not move from here"));
-  if (group.leading == Term{0})
-    return request.done(base::fail(TransferError::kNotLeader, "this node does not lead the group"));
-  const auto peers = replica->progress();
-  const auto peer = std::ranges::find(peers, request.to, &PeerProgress::node);
-  if (peer == peers.end() || request.to == parts_.self)
-    return request.done(base::fail(TransferError::kUnknownPeer, "not another voter of the group"));
-  const Index last = group.engine->status().last;
-  if (!request.options.force && entries_between(peer->match, last) > kTransferLagMax)
-    return request.done(base::fail(TransferError::kBehind, "it lacks entries of the log"));
-  if (const auto begun = replica->transfer(request.to); !begun)
-    return request.done(std::unexpected(begun.error()));
-  group.transfer = Transfer{group.leading, now + parts_.settings.raft.election_timeout(),
-                            std::move(request.done)};
-  with_output_.push_back(&group);
 }
 
 }  // namespace cadastre::log

@@ -24,10 +24,13 @@ struct GroupMetrics {
 
   // log_outcome_total{kind}
   Counter applied{0};
-  std::array<Counter, 6> errors{};  // By ProposeError.
-  Counter system_refused{0};        // Must stay 0.
-  Counter read_barriers{0};
+  std::array<Counter, 6> errors{};                  // By ProposeError.
+  Counter system_refused{0};                        // Must stay 0.
+  std::array<Counter, kReadModes> read_barriers{};  // By ReadMode; by lease only those that were.
 
+  void record(ReadMode mode) noexcept {
+    read_barriers[static_cast<std::size_t>(mode)].fetch_add(1, std::memory_order_relaxed);
+  }
   void record(ProposeError error, std::uint64_t times) noexcept {
     errors[static_cast<std::size_t>(error)].fetch_add(times, std::memory_order_relaxed);
   }
@@ -51,6 +54,11 @@ struct NodeMetrics {
   Counter appends_refused{0};   // The applier is too far behind (L-9).
   Counter votes_dropped{0};     // By the vote guard.
   Counter read_rounds{0};
+  Counter old_reads{0};  // Of entries that were no longer in memory (L-39).
+  Counter snapshots_made{0};
+  Counter snapshots_sent{0};  // Offered to peers.
+  Counter snapshots_installed{0};
+  Counter snapshots_failed{0};  // Not made, not staged, or given up.
   Counter stalls{0};  // Passes that came half an election timeout after the one before (L-62).
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,7 +40,8 @@ base::Result<void, OpenError> replay(const GroupImage& image,
                                      Index upto,
                                      StateMachine& machine,
                                      LogStorage& storage) {
-  const Index in_force = image.confs.empty() ? Index{0} : image.confs.back().index;
+  // A group on one disk may have been replicated once: its changes are over.
+  const Index in_force = image.confs.empty() ? image.last.index : image.confs.back().index;
   while (machine.applied().index < upto) {
     const auto entries = storage.read(image.group, image.incarnation, machine.applied().index + 1,
                                       upto, kRoundBytesMax);
@@ -79,6 +81,39 @@ GroupImage newborn_image(GroupId group, std::vector<NodeId> founders) {
   first.conf.voters = std::move(founders);
   image.confs.push_back(std::move(first));
   return image;
+}
+
+base::Result<void, OpenError> complete_install(const GroupImage& image,
+                                               StateMachine& machine,
+                                               Snapshotter* snapshotter) {
+  if (!image.installing || machine.durable().index >= image.installing->at.index) return {};
+  const PendingInstall& pending = *image.installing;
+  const auto refused = [&](OpenError code, std::string_view why) {
+    return base::fail(
+        code,
+        fmt::format("group {}: the checkpoint {} of node {}, which it was switching to, {}",
+                    image.group.value(), pending.checkpoint.value(), pending.source.value(), why));
+  };
+  const auto staged =
+      snapshotter == nullptr
+          ? std::nullopt
+          : snapshotter->find_staged({image.group, pending.source, pending.checkpoint});
+  if (!staged) return refused(OpenError::kDamaged, "is gone");
+  if (staged->manifest.list_hash != pending.list_hash || !(staged->manifest.at == pending.at))
+    return refused(OpenError::kDamaged, "is another one");
+  const auto installed = machine.install(*staged);
+  if (!installed) {
+    const bool newer = installed.error().code == InstallError::kNewer;
+    return refused(newer ? OpenError::kNewer : OpenError::kCannotOpen,
+                   "could not be installed: " + installed.error().detail);
+  }
+  return {};
+}
+
+bool has_left(const GroupImage& image, NodeId self) noexcept {
+  if (image.removed) return true;
+  const ConfState& conf = image.confs.back().conf;
+  return !(conf == ConfState{}) && !conf.has(self);
 }
 
 base::Result<void, OpenError> prepare(GroupImage& image,

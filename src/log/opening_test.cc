@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/blake3.h"
+#include "base/clock.h"
 #include "base/crc32c.h"
 #include "log/ledger_testing.h"
+#include "log/memory_snapshotter.h"
 #include "log/storage/memory_storage.h"
 
 namespace cadastre::log {
@@ -112,6 +115,66 @@ TEST_F(OpeningTest, ALogThatWasCutShortIsRefused) {  // L-53, R16
     EXPECT_EQ(prepared.error().code, OpenError::kDamaged);
     EXPECT_NE(prepared.error().detail.find("the log lost synced entries"), std::string::npos);
   }
+}
+
+class InstallOpeningTest : public OpeningTest {
+ public:
+  InstallOpeningTest() {
+    ledger.shelf = &shelf;
+    image = newborn_image(kGroup, {});
+    image.truncated = image.last = {Term{3}, Index{9}};
+    image.state = {.term = Term{3}, .vote = {}, .commit = Index{9}};
+  }
+  // What another node's state was at 3/9, staged here by an earlier process.
+  void put_staged() {
+    LedgerState state;
+    state.applied = {Term{3}, Index{9}};
+    state.commands = {"one", "two"};
+    const Bytes content = encode_ledger(state);
+    MemorySnapshotter earlier(shelf, clock, [&](const CheckpointName&) { return content; });
+    const CheckpointManifest manifest{.group = kGroup,
+                                      .at = state.applied,
+                                      .node = NodeId{2},
+                                      .id = CheckpointId{5},
+                                      .list_hash = base::blake3(content)};
+    earlier.stage(manifest, [](const auto&) {});
+    while (earlier.step()) {}
+    image.installing = PendingInstall{.source = NodeId{2},
+                                      .checkpoint = CheckpointId{5},
+                                      .list_hash = manifest.list_hash,
+                                      .at = manifest.at};
+  }
+
+  base::ManualClock clock;
+  CheckpointShelf shelf;
+  MemorySnapshotter snapshotter{shelf, clock, nullptr};
+  GroupImage image;
+};
+
+TEST_F(InstallOpeningTest, AnInterruptedInstallIsCompletedFirst) {  // L-76
+  put_staged();
+  ASSERT_TRUE(complete_install(image, machine, &snapshotter));
+  EXPECT_EQ(machine.durable(), (Position{Term{3}, Index{9}}));
+  EXPECT_EQ(executed(), (Commands{"one", "two"}));
+  ASSERT_TRUE(complete_install(image, machine, &snapshotter));  // Again: it is there.
+  EXPECT_EQ(machine.installs, 1);
+  ASSERT_TRUE(prepare(image, machine, storage));
+}
+
+TEST_F(InstallOpeningTest, WithoutTheFilesNothingIsOpened) {  // L-76
+  put_staged();
+  const std::vector<CheckpointName> none;
+  EXPECT_EQ(complete_install(image, machine, nullptr).error().code, OpenError::kDamaged);
+  PendingInstall other = *image.installing;
+  other.list_hash.fill(std::byte{1});
+  std::swap(*image.installing, other);
+  EXPECT_EQ(complete_install(image, machine, &snapshotter).error().code, OpenError::kDamaged);
+  std::swap(*image.installing, other);
+  snapshotter.sweep(none);
+  const auto gone = complete_install(image, machine, &snapshotter);
+  EXPECT_EQ(gone.error().code, OpenError::kDamaged);
+  EXPECT_NE(gone.error().detail.find("checkpoint 5 of node 2"), std::string::npos);
+  EXPECT_EQ(machine.applied(), Position{});
 }
 
 }  // namespace

@@ -24,30 +24,42 @@ bool Peers::admits(GroupLog& group, const MessageHead& head, base::Elapsed now) 
     count(metrics_.votes_dropped);
     return false;
   }
-  if (head.kind == MessageKind::kSnapshot) return false;
   if (head.kind != MessageKind::kAppend || head.entries == 0) return true;
   const Applier::Backlog backlog = group.applier.backlog();
-  if (backlog.entries < kApplyQueueEntriesMax && backlog.bytes < kApplyQueueBytesMax) return true;
+  if (!refusing_ && backlog.entries < kApplyQueueEntriesMax && backlog.bytes < kApplyQueueBytesMax)
+    return true;
   count(metrics_.appends_refused);
   return false;
 }
 
-bool Peers::receive(GroupLog& group, const Frame& frame, base::Elapsed now) {
+Peers::Received Peers::receive(GroupLog& group, const Frame& frame, base::Elapsed now) {
   Replica* const replica = group.engine->replica();
-  if (group.halted || replica == nullptr || frame.to != self_) return false;
+  if (group.halted || replica == nullptr || frame.to != self_) return Received::kDropped;
   const auto head = replica->look(frame.body.bytes());
   if (!head || head->from != frame.from) {
     count(metrics_.frames_malformed);
-    return false;
+    return Received::kDropped;
   }
-  if (!admits(group, *head, now)) return false;
+  if (!admits(group, *head, now)) return Received::kDropped;
+  if (head->kind == MessageKind::kSnapshot) return Received::kSnapshot;
+  return step(group, *head, frame, now) ? Received::kStepped : Received::kDropped;
+}
+
+void Peers::step_snapshot(GroupLog& group, const Frame& frame, base::Elapsed now) {
+  const auto head = group.engine->replica()->look(frame.body.bytes());
+  CAD_CHECK(head && head->kind == MessageKind::kSnapshot, "it was looked at when it arrived");
+  (void)step(group, *head, frame, now);  // Ignored: what comes out of the engine tells.
+}
+
+bool Peers::step(GroupLog& group, const MessageHead& head, const Frame& frame, base::Elapsed now) {
   const Term term = group.engine->status().term;
-  const auto stepped = replica->step(frame.body.bytes());
+  const auto stepped = group.engine->replica()->step(frame.body.bytes());
   if (!stepped && stepped.error().code == StepError::kMalformed) {
     count(metrics_.frames_malformed);
     return false;
   }
-  group.guard->stepped(*head, term, now);
+  group.guard->stepped(head, term, now);
+  group.members.heard(frame.from, now);
   return true;
 }
 

@@ -30,20 +30,35 @@ class Peers {
   [[nodiscard]] bool tick_due(base::Elapsed now) noexcept;
   [[nodiscard]] base::Elapsed next_tick() const noexcept { return next_tick_; }
 
-  // Lets the group's engine see the frame, unless a rule stops it. False: it did not.
-  bool receive(GroupLog& group, const Frame& frame, base::Elapsed now);
+  // Lets the group's engine see the frame, unless a rule stops it.
+  enum class Received : std::uint8_t {
+    kDropped,
+    kStepped,
+    kSnapshot,  // It waits for its files (L-74).
+  };
+  [[nodiscard]] Received receive(GroupLog& group, const Frame& frame, base::Elapsed now);
+  // A snapshot whose files are here, or are not needed.
+  void step_snapshot(GroupLog& group, const Frame& frame, base::Elapsed now);
+
+  // No entries are taken from leaders while the disk has no room for them (L-50); heartbeats and votes are.
+  void refuse_appends(bool refuse) noexcept { refusing_ = refuse; }
 
   void send(const GroupLog& group, std::vector<PeerMessage> messages);
   void flush();
 
  private:
   [[nodiscard]] bool admits(GroupLog& group, const MessageHead& head, base::Elapsed now);
+  [[nodiscard]] bool step(GroupLog& group,
+                          const MessageHead& head,
+                          const Frame& frame,
+                          base::Elapsed now);
 
   const NodeId self_;
   Transport* const transport_;
   const RaftSettings& settings_;
   NodeMetrics& metrics_;
   base::Elapsed next_tick_{};
+  bool refusing_ = false;
   std::map<std::pair<NodeId, Lane>, std::vector<Frame>> outgoing_;
 };
 

@@ -14,4 +14,13 @@ std::string_view name_of(ProposeError error) noexcept {
   return "unknown";
 }
 
+std::string_view name_of(ReadMode mode) noexcept {
+  switch (mode) {
+    case ReadMode::kLinearizable: return "linearizable";
+    case ReadMode::kFollower: return "follower";
+    case ReadMode::kLeaseIfValid: return "lease";
+  }
+  return "unknown";
+}
+
 }  // namespace cadastre::log

@@ -5,8 +5,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "base/bytes.h"
@@ -49,7 +51,13 @@ enum class Class : std::uint8_t {
 enum class ReadMode : std::uint8_t {
   kLinearizable,  // Everything completed before the call is visible when it is answered. Leader only.
   kFollower,      // The same on any replica: the leader is asked for its index (L-84).
+  // The same at a leader, which asks nobody while its lease is valid (8.3) and is kLinearizable else. The
+  // reader looks twice: Group::still_holds after it took its snapshot. May be answered on the calling thread,
+  // before the call returns.
+  kLeaseIfValid,
 };
+inline constexpr std::size_t kReadModes = 3;
+[[nodiscard]] std::string_view name_of(ReadMode mode) noexcept;
 
 enum class ReadError : std::uint8_t {
   kNotLeader,    // Ask the leader.
@@ -58,7 +66,17 @@ enum class ReadError : std::uint8_t {
   kStopped,      // The group is closing or has halted on this node.
 };
 
-using ReadAnswer = base::Result<Index, ReadError>;  // What has been applied here.
+// Names the lease that a reader rests on.
+struct LeaseToken {
+  std::uint64_t generation = 0;
+};
+// Where a reader may read.
+struct ReadPoint {
+  Index applied;                                   // What has been applied here, at least.
+  std::optional<LeaseToken> lease = std::nullopt;  // Nothing: a quorum was asked.
+};
+
+using ReadAnswer = base::Result<ReadPoint, ReadError>;
 using ReadDone = std::move_only_function<void(ReadAnswer)>;
 
 }  // namespace cadastre::log

@@ -23,7 +23,7 @@ class ReadRoundsTest : public testing::Test {
   std::string names(std::vector<ReadRounds::Reader> readers) {
     told.clear();
     for (ReadRounds::Reader& reader : readers)
-      reader.done(Index{1});
+      reader.done(ReadPoint{Index{1}});
     return told;
   }
 

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "log/conf_state.h"
 #include "log/entry.h"
+#include "log/snapshot.h"
 #include "log/types.h"
 
 namespace cadastre::log {
@@ -33,8 +34,10 @@ struct MessageHead {
   NodeId from;
   Term term;
   MessageKind kind = MessageKind::kOther;
-  bool forced = false;      // A vote request of a leadership transfer.
-  std::size_t entries = 0;  // Of an append.
+  bool forced = false;       // A vote request of a leadership transfer.
+  std::size_t entries = 0;   // Of an append.
+  Index snapshot = {};       // Of a snapshot: its position,
+  base::ByteView data = {};  // and its data; borrowed from the message.
 };
 
 enum class StepError : std::uint8_t {
@@ -45,7 +48,7 @@ enum class StepError : std::uint8_t {
 
 enum class ConfError : std::uint8_t {
   kNotLeader,   // Nothing was appended: ask the leader.
-  kBusy,        // Nothing was appended: another change or a transfer is under way; wait for it.
+  kBusy,        // Nothing was appended: not now. `detail` says what to wait for.
   kInvalid,     // Nothing was appended and never will be: the change makes no sense here.
   kStale,       // Nothing was appended: the membership is no longer what the caller saw; read it.
   kStopped,     // Nothing was appended: the group is closing or has halted on this node.
@@ -65,13 +68,14 @@ struct ConfStep {
 // One step is a simple change, several enter a joint configuration, none leaves it (L-87).
 struct ConfChange {
   std::vector<ConfStep> steps = {};
-  base::Bytes context = {};  // Addresses of who joins (L-91); at most kConfContextBytesMax.
+  base::Bytes context = {};  // conf_context.h; at most kConfContextBytesMax.
 };
 
 enum class TransferError : std::uint8_t {
   kNotLeader,    // Ask the leader.
   kUnknownPeer,  // Not a voter of this group.
   kBehind,       // It lacks too much of the log: wait for it.
+  kBusy,         // A change of membership or another transfer is under way: wait for it.
   kTimedOut,     // It did not take over in time; this node may lead on.
   kStopped,      // The group is closing or has halted on this node.
 };
@@ -120,15 +124,21 @@ class Replica {
 
   [[nodiscard]] virtual base::Result<Position, ConfError> propose_conf(
       const ConfChange& change) = 0;
-  // A committed change takes effect; the configuration from then on. At or below the newest durable
-  // configuration nothing changes (L-56). After its own removal an engine does nothing any more.
-  [[nodiscard]] virtual base::Result<ConfState, ConfError> apply_conf(const Entry& entry) = 0;
+  // A committed change takes effect; the configuration from then on, with the context that it was proposed
+  // with. At or below the newest durable configuration nothing changes (L-56). After its own removal an
+  // engine does nothing any more.
+  [[nodiscard]] virtual base::Result<ConfRecord, ConfError> apply_conf(const Entry& entry) = 0;
 
   [[nodiscard]] virtual base::Result<void, TransferError> transfer(NodeId to) = 0;
 
   [[nodiscard]] virtual Wants take_wants() = 0;
   // Nothing: they could not be read, and the peer is asked again later.
   virtual void fetched(std::uint64_t token, std::span<const Entry> entries) = 0;
+  // Answers requests for a snapshot at or below its position, once for each peer (L-40). It is committed. Nothing
+  // happens unless this node leads.
+  virtual void set_snapshot(const Snapshot& snapshot) = 0;
+  // Until then a peer that was sent one gets nothing else (L-75).
+  virtual void report_snapshot(NodeId peer, SnapshotFate fate) = 0;
   // Drops entries from memory that lie below, but none above what is applied.
   virtual void shrink_cache(Index keep_from) = 0;
   [[nodiscard]] virtual std::uint64_t cache_bytes() const = 0;

@@ -37,14 +37,16 @@ std::uint64_t Retention::total_upto(Index index) const noexcept {
   return behind == marks_.begin() ? dropped_ : std::max(dropped_, std::prev(behind)->total);
 }
 
-std::optional<Position> Retention::truncation(const Progress& progress, base::Elapsed now) const {
-  const Index upto = progress.durable.index;
+std::optional<Index> Retention::truncation(const Progress& progress,
+                                           Index limit,
+                                           base::Elapsed now) const {
+  const Index upto = std::min(progress.durable.index, limit);
   if (upto <= truncated_) return std::nullopt;
   if (truncated_at_ && now - *truncated_at_ < settings_.truncate_every) return std::nullopt;
   const bool worth = total_upto(upto) - dropped_ >= settings_.truncate_bytes_min ||
                      entries_between(truncated_, upto) >= settings_.truncate_entries_min;
   if (!worth) return std::nullopt;
-  return progress.durable;
+  return upto;
 }
 
 void Retention::truncated(Index upto, base::Elapsed now) {
@@ -54,6 +56,18 @@ void Retention::truncated(Index upto, base::Elapsed now) {
     marks_.pop_front();
   truncated_ = upto;
   truncated_at_ = now;
+}
+
+void Retention::replaced(Index at) noexcept {
+  marks_.clear();
+  dropped_ = total_;
+  truncated_ = at;
+}
+
+Index Retention::behind(std::uint64_t bytes) const noexcept {
+  const auto within =
+      std::ranges::find_if(marks_, [&](const Mark& mark) { return total_ - mark.total < bytes; });
+  return within == marks_.begin() ? truncated_ : std::prev(within)->index;
 }
 
 bool Retention::wants_flush(const Progress& progress, base::Elapsed now) {

@@ -34,10 +34,20 @@ class Retention {
     Position applied;
     Position durable;
   };
-  // Up to where the log can be truncated now; nothing if it is too early or not worth it.
-  [[nodiscard]] std::optional<Position> truncation(const Progress& progress,
-                                                   base::Elapsed now) const;
+  // Up to where the log can be truncated now, but not above `limit`; nothing if it is too early or not worth it.
+  [[nodiscard]] std::optional<Index> truncation(const Progress& progress,
+                                                Index limit,
+                                                base::Elapsed now) const;
   void truncated(Index upto, base::Elapsed now);
+  // A snapshot has taken the place of the whole log.
+  void replaced(Index at) noexcept;
+
+  // The last entry above which at least so many bytes lie; where the log begins, if it has fewer.
+  [[nodiscard]] Index behind(std::uint64_t bytes) const noexcept;
+  // Of entries above this one, a little more at most.
+  [[nodiscard]] std::uint64_t bytes_above(Index index) const noexcept {
+    return total_ - total_upto(index);
+  }
 
   // Whether the state should be flushed.
   [[nodiscard]] bool wants_flush(const Progress& progress, base::Elapsed now);

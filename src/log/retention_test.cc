@@ -13,6 +13,8 @@ namespace {
 
 using std::chrono::seconds;
 
+constexpr Index kNoLimit{~std::uint64_t{0}};
+
 Retention::Progress progress(std::uint64_t applied, std::uint64_t durable) {
   return {{Term{1}, Index{applied}}, {Term{1}, Index{durable}}};
 }
@@ -42,10 +44,11 @@ TEST(Retention, TruncatesOnlyForAGain) {  // L-26
   };
   for (const Case& one : cases) {
     const Retention retention = with_entries(one.entries, one.bytes_each);
-    const auto upto = retention.truncation(progress(one.entries, one.durable), seconds(100));
+    const auto upto =
+        retention.truncation(progress(one.entries, one.durable), kNoLimit, seconds(100));
     ASSERT_EQ(upto.has_value(), one.upto.has_value()) << one.what;
     if (!upto) continue;
-    EXPECT_EQ(*upto, (Position{Term{1}, Index{*one.upto}})) << one.what;
+    EXPECT_EQ(*upto, Index{*one.upto}) << one.what;
   }
 }
 
@@ -54,14 +57,14 @@ TEST(Retention, TruncatesAtMostOnceInTenSeconds) {  // L-26
   retention.truncated(Index{10'000}, seconds(100));
   EXPECT_EQ(retention.truncated(), Index{10'000});
   const Retention::Progress later = progress(40'000, 30'000);
-  EXPECT_FALSE(retention.truncation(later, seconds(110) - std::chrono::nanoseconds(1)));
-  EXPECT_TRUE(retention.truncation(later, seconds(110)));
+  EXPECT_FALSE(retention.truncation(later, kNoLimit, seconds(110) - std::chrono::nanoseconds(1)));
+  EXPECT_TRUE(retention.truncation(later, kNoLimit, seconds(110)));
 }
 
 TEST(Retention, NeverTruncatesTwiceWhatIsGone) {
   Retention retention = with_entries(20'000, 1);
   retention.truncated(Index{20'000}, seconds(100));
-  EXPECT_FALSE(retention.truncation(progress(20'000, 20'000), seconds(200)));
+  EXPECT_FALSE(retention.truncation(progress(20'000, 20'000), kNoLimit, seconds(200)));
   EXPECT_LT(retention.bytes(), 64 * kKiB);
 }
 
@@ -69,10 +72,39 @@ TEST(Retention, KnowsTheBytesOfALogThatWasThere) {
   Retention retention({}, {Index{5}, Index{50}, 100 * kMiB});
   EXPECT_EQ(retention.bytes(), 100 * kMiB);
   EXPECT_EQ(retention.truncated(), Index{5});
-  EXPECT_FALSE(retention.truncation(progress(50, 49), seconds(1)));  // Unknown how much that is.
-  EXPECT_TRUE(retention.truncation(progress(50, 50), seconds(1)));
+  EXPECT_FALSE(
+      retention.truncation(progress(50, 49), kNoLimit, seconds(1)));  // Unknown how much that is.
+  EXPECT_TRUE(retention.truncation(progress(50, 50), kNoLimit, seconds(1)));
   retention.truncated(Index{50}, seconds(1));
   EXPECT_EQ(retention.bytes(), 0U);
+}
+
+TEST(Retention, KeepsWhatTheLimitSays) {  // L-78
+  const Retention retention = with_entries(20'000, 1);
+  const auto durable = progress(20'000, 20'000);
+  EXPECT_EQ(retention.truncation(durable, Index{15'000}, seconds(100)), Index{15'000});
+  EXPECT_EQ(retention.truncation(durable, Index{kTruncateEntriesMin - 1}, seconds(100)),
+            std::nullopt);
+  EXPECT_EQ(retention.truncation(progress(20'000, 12'000), Index{15'000}, seconds(100)),
+            Index{12'000});
+}
+
+TEST(Retention, KnowsWhatLiesAboveAnEntry) {  // L-73, L-78
+  const Retention retention = with_entries(100, kMiB);
+  EXPECT_EQ(retention.behind(16 * kMiB), Index{84});
+  EXPECT_EQ(retention.behind(0), Index{100});
+  EXPECT_EQ(retention.behind(200 * kMiB), Index{0});
+  EXPECT_EQ(retention.bytes_above(Index{90}), 10 * kMiB);
+  EXPECT_EQ(Retention({}, {Index{5}, Index{50}, kMiB}).behind(kMiB), Index{5});  // Unknown where.
+}
+
+TEST(Retention, ASnapshotLeavesNothingBehind) {  // L-58
+  Retention retention = with_entries(100, kMiB);
+  retention.replaced(Index{1'000});
+  EXPECT_EQ(retention.truncated(), Index{1'000});
+  EXPECT_EQ(retention.bytes(), 0U);
+  retention.appended(Index{1'001}, 7);
+  EXPECT_EQ(retention.bytes(), 7U);
 }
 
 TEST(Retention, AsksForAFlushByAgeAndBySize) {  // L-26, S-70
@@ -119,9 +151,9 @@ RC_GTEST_PROP(RetentionProperty, KeepsWhatIsNotDurable, ()) {
     }
     durable = *rc::gen::inRange(durable, last + 1);
     now += seconds(*rc::gen::inRange(0, 8));
-    if (const auto upto = retention.truncation(progress(last, durable), now)) {
-      RC_ASSERT(upto->index == Index{durable});
-      retention.truncated(upto->index, now);
+    if (const auto upto = retention.truncation(progress(last, durable), kNoLimit, now)) {
+      RC_ASSERT(*upto == Index{durable});
+      retention.truncated(*upto, now);
       sizes.erase(sizes.begin(), sizes.upper_bound(durable));
     }
     std::uint64_t bytes = 0;

@@ -1,8 +1,8 @@
 // Runner: who gives the log its threads. In production `node` does, in the simulator a scheduler.
 //
 // The log itself starts no thread and waits for nothing: it says which part has work, and the runner
-// calls that part again (Host::run_log, run_writer, run_applier). Calls of wake_… are cheap, may come from
-// any thread and more often than needed, never with a lock held that the parts take.
+// calls that part again (Host::run_log, run_writer, run_reader, run_applier). Calls of wake_… are cheap, may come from
+// any thread, with locks held and more often than needed: they note it, and never run a part themselves.
 
 #pragma once
 
@@ -22,6 +22,7 @@ class Runner {
 
   virtual void wake_log() = 0;
   virtual void wake_writer() = 0;
+  virtual void wake_reader() = 0;
   virtual void wake_applier(GroupId group) = 0;
   // Several at once, where that is cheaper.
   virtual void wake_appliers(std::span<const GroupId> groups) {

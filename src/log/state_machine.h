@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "log/checkpoint.h"
 #include "log/entry.h"
 #include "log/types.h"
 
@@ -33,9 +34,21 @@ enum class CheckpointError : std::uint8_t {
   kStopped,  // The group is closing or has halted on this node.
 };
 
+enum class InstallError : std::uint8_t {
+  kStorage,  // The state could not be written: the group halts, and a restart tries again.
+  kDamaged,  // The files are not what the manifest promises: the same.
+  kNewer,    // Written by a newer release: start that one.
+};
+
 // Where a checkpoint's files go. The directory does not exist; its parent does.
 struct CheckpointTarget {
   std::filesystem::path directory;
+};
+
+// A checkpoint that is completely here, synced, and is what its manifest says.
+struct StagedCheckpoint {
+  std::filesystem::path directory;
+  CheckpointManifest manifest;
 };
 
 // Takes one result for each command of the round, in order.
@@ -73,6 +86,11 @@ class StateMachine {
   // position they stand at.
   [[nodiscard]] virtual base::Result<Position, CheckpointError> checkpoint(
       const CheckpointTarget& to) = 0;
+
+  // Puts what lies there in place of the whole state, durably: applied() and durable() are the manifest's position
+  // when it returns. On an error, and after a crash inside, the state is the old one or the new one, whole. Doing it
+  // again does no harm (L-76).
+  [[nodiscard]] virtual base::Result<void, InstallError> install(const StagedCheckpoint& from) = 0;
 };
 
 }  // namespace cadastre::log

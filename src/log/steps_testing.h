@@ -19,6 +19,7 @@ class StepRunner final : public Runner {
  public:
   void wake_log() override { log_woken_ = true; }
   void wake_writer() override { writer_woken_ = true; }
+  void wake_reader() override { reader_woken_ = true; }
   void wake_applier(GroupId group) override { appliers_woken_.insert(group); }
   void fail_stop(std::string_view reason) override { failed = reason; }
 
@@ -31,6 +32,11 @@ class StepRunner final : public Runner {
     if (!std::exchange(writer_woken_, false)) return false;
     return host.run_writer();
   }
+  bool step_reader(Host& host) {
+    if (!std::exchange(reader_woken_, false)) return false;
+    while (host.run_reader()) {}
+    return true;
+  }
   bool step_applier(Host& host) {
     if (appliers_woken_.empty()) return false;
     const GroupId group = *appliers_woken_.begin();
@@ -40,7 +46,7 @@ class StepRunner final : public Runner {
   void settle(Host& host) {
     constexpr int kStepsMax = 1'000'000;
     int steps = 0;
-    while (step_log(host) || step_writer(host) || step_applier(host))
+    while (step_log(host) || step_writer(host) || step_reader(host) || step_applier(host))
       CAD_CHECK(++steps < kStepsMax, "the host comes to rest");
   }
 
@@ -49,6 +55,7 @@ class StepRunner final : public Runner {
  private:
   bool log_woken_ = false;
   bool writer_woken_ = false;
+  bool reader_woken_ = false;
   std::set<GroupId> appliers_woken_;
 };
 

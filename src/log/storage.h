@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "log/checkpoint.h"
 #include "log/conf_state.h"
 #include "log/engine.h"
 #include "log/entry.h"
@@ -25,6 +26,7 @@ namespace cadastre::log {
 enum class EngineKind : std::uint8_t {  // Reaches the disk.
   kLocal = 1,
   kRaft = 2,
+  kTombstone = 3,  // Of the incarnation after the last: the node was removed from the group.
 };
 
 // Entries from `first` on are of `term`, until the next run.
@@ -35,17 +37,29 @@ struct TermRun {
   friend bool operator==(const TermRun&, const TermRun&) noexcept = default;
 };
 
+// A staged checkpoint that takes the place of the state, and whose position the log already begins at (7.3).
+struct PendingInstall {
+  NodeId source;            // Who made the checkpoint,
+  CheckpointId checkpoint;  // which one of its own,
+  FileHash list_hash{};     // with these files.
+  Position at;
+
+  friend bool operator==(const PendingInstall&, const PendingInstall&) noexcept = default;
+};
+
 // What the disk says of a group. `last` equals `truncated` if there is no entry.
 struct GroupImage {
   GroupId group;
   Incarnation incarnation;
   EngineKind engine = EngineKind::kLocal;
+  bool removed = false;  // A tombstone lies above it: the group does nothing any more (L-90).
   HardState state;
   Position truncated;
   Position last;
-  std::vector<TermRun> terms;     // Of (truncated, last].
-  std::uint64_t entry_bytes = 0;  // Of all of them.
-  std::vector<ConfRecord> confs;  // By index; of a replicated group.
+  std::vector<TermRun> terms;                // Of (truncated, last].
+  std::uint64_t entry_bytes = 0;             // Of all of them.
+  std::vector<ConfRecord> confs;             // By index; of a replicated group.
+  std::optional<PendingInstall> installing;  // Its position is `truncated`.
 };
 
 // Part of a set: one group's changes, in the order in which they are written (L-42).
@@ -55,9 +69,12 @@ struct GroupWrite {
   std::optional<EngineKind> created;  // The group's record: with its first write only.
   std::optional<Position> truncated;  // Entries up to here are deleted.
   Index truncated_before;             // Where the log began until now.
-  std::vector<ConfRecord> confs;      // Each beside those that are there.
-  std::vector<Index> confs_dropped;   // They are older than what truncation needs.
-  std::vector<Entry> entries;         // They replace what the log has from the first on.
+  // A checkpoint in place of the whole log: `truncated` is its position, and every entry that was there goes (L-58).
+  std::optional<PendingInstall> installs;
+  bool installed = false;            // The state machine has switched: nothing is pending any more.
+  std::vector<ConfRecord> confs;     // Each beside those that are there.
+  std::vector<Index> confs_dropped;  // They are older than what truncation needs.
+  std::vector<Entry> entries;        // They replace what the log has from the first on.
   Index last_before;  // The log's last index until now, to delete what is overwritten.
   std::optional<HardState> state;
   Position last;  // After this write.

@@ -36,6 +36,7 @@ class ThreadedRunner final : public Runner {
 
   void wake_log() override { log_.raise(); }
   void wake_writer() override { writer_.raise(); }
+  void wake_reader() override {}  // Nobody is behind.
   void wake_applier(GroupId group) override {
     {
       const base::MutexLock lock(mutex_);
@@ -119,7 +120,7 @@ void propose_in_turn(const std::map<GroupId, Group*>& groups,
     if (i % 10 != 0) continue;
     groups.at(id)->read_barrier(ReadMode::kLinearizable, [&](const ReadAnswer& answer) {
       EXPECT_TRUE(answer.has_value());
-      EXPECT_GE(answer.value_or(Index{}), at.index);
+      EXPECT_GE(answer.value_or(ReadPoint{}).applied, at.index);
       answered.raise();
     });
     answered.wait();

@@ -10,6 +10,7 @@
 
 #include "log/body.h"
 #include "log/engine.h"
+#include "log/frame_bodies.h"
 #include "log/types.h"
 
 namespace cadastre::log {
@@ -31,6 +32,8 @@ class Transport {
 
   // The log thread.
   virtual void send(NodeId to, Lane lane, std::vector<Frame> frames) = 0;
+  // What became of a snapshot, to the node that sent its files (L-75).
+  virtual void send_snapshot_report(NodeId to, GroupId group, const SnapshotReport& report) = 0;
 };
 
 // Any thread.
@@ -45,6 +48,7 @@ class TransportSink {
   virtual void on_frames(NodeId from, std::vector<Frame> frames) = 0;
   // What was sent to it lately may be lost.
   virtual void on_unreachable(NodeId to) = 0;
+  virtual void on_snapshot_report(NodeId from, GroupId group, const SnapshotReport& report) = 0;
 };
 
 }  // namespace cadastre::log

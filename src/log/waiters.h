@@ -64,6 +64,15 @@ class Waiters {
     return taken;
   }
 
+  // Whoever waits for an entry up to this one: a snapshot has skipped it (L-77).
+  [[nodiscard]] std::vector<EntryWaiters> take_skipped(Index upto) {
+    std::vector<EntryWaiters> taken;
+    const auto end = waiting_.lower_bound({upto + 1, Term{0}});
+    for (auto at = waiting_.begin(); at != end; at = waiting_.erase(at))
+      taken.push_back(std::move(at->second));
+    return taken;
+  }
+
   // Everyone, for an end of the group.
   [[nodiscard]] std::vector<EntryWaiters> take_all() {
     std::vector<EntryWaiters> all;

@@ -24,6 +24,7 @@
 #include "base/result.h"
 #include "node/backup_manifest.h"
 #include "node/embedded_coordination.h"
+#include "node/space_watch.h"
 #include "server/private_file.h"
 
 namespace cadastre::node {
@@ -113,7 +114,7 @@ base::Result<void, BackupError> make_directories(const fs::path& path) {
   return {};
 }
 
-// The plain files below `root` but for locks, by path.
+// The plain files below `root` but for locks and the ballast, by path.
 base::Result<std::vector<std::string>, BackupError> list_files(const fs::path& root) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -121,7 +122,7 @@ base::Result<std::vector<std::string>, BackupError> list_files(const fs::path& r
        at.increment(error)) {
     if (at->is_directory(error)) continue;
     const std::string path = at->path().lexically_relative(root).generic_string();
-    if (at->path().filename() == kLockName) continue;
+    if (at->path().filename() == kLockName || path == kBallastName) continue;
     if (!at->is_regular_file(error) || !is_plain_path(path))
       return base::fail(BackupError::kIo, path + " is not a plain file");
     paths.push_back(path);

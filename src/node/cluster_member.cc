@@ -1,5 +1,6 @@
 #include "node/cluster_member.h"
 
+#include <algorithm>
 #include <chrono>
 #include <expected>
 #include <filesystem>
@@ -18,8 +19,11 @@
 #include "base/clock.h"
 #include "base/directory_lock.h"
 #include "base/logger.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "log/address_book.h"
+#include "log/conf_context.h"
+#include "log/conf_state.h"
 #include "log/engine.h"
 #include "log/frame_bodies.h"
 #include "log/frame_codec.h"
@@ -27,6 +31,7 @@
 #include "log/group_status.h"
 #include "log/replica.h"
 #include "log/types.h"
+#include "node/background_thread.h"
 #include "node/embedded_coordination.h"
 #include "node/local_log.h"
 #include "node/node_seal.h"
@@ -162,7 +167,19 @@ base::Result<std::unique_ptr<ClusterMember>, MemberError> ClusterMember::open(
   server::Topology topology = CAD_TRY(topology_of(config));
   const log::NodeId node{config.node.value_or(0)};
   const NodeSeal seal = CAD_TRY(sealed(config.data, mode, topology, node, parts));
-  return std::unique_ptr<ClusterMember>(new ClusterMember(std::move(topology), seal, parts));
+  std::unique_ptr<ClusterMember> member(new ClusterMember(std::move(topology), seal, parts));
+  CAD_TRY(member->open_checkpoints(config));
+  return member;
+}
+
+base::Result<void, MemberError> ClusterMember::open_checkpoints(const ServerConfig& config) {
+  auto opened = server::CheckpointStore::open(
+      {.directory = fs::path(config.data) / "checkpoints",
+       .bytes_per_second = config.checkpoint_bytes_per_second},
+      {bulk_, transport_->checkpoint_source(), timer_, parts_.clock, &parts_.logger});
+  if (!opened) return base::fail(MemberError::kCannotOpen, std::move(opened.error().detail));
+  checkpoints_ = *std::move(opened);
+  return {};
 }
 
 ClusterMember::ClusterMember(server::Topology topology,
@@ -178,14 +195,21 @@ ClusterMember::ClusterMember(server::Topology topology,
                             .clock = parts.clock,
                             .random = random_,
                             .timer = timer_,
-                            .logger = &parts.logger})) {}
+                            .logger = &parts.logger})) {
+  const base::MutexLock lock(mutex_);
+  for (const server::TopologyNode& node : topology_.nodes)
+    (void)book_.learn(log::AddressSource::kTopology,
+                      {node.id, {node.peer_address, node.service_address}});
+}
 
 EmbeddedReplication ClusterMember::replication() {
   EmbeddedReplication replication{.identity = {seal_.cluster, seal_.node},
                                   .group = topology_.coordination,
                                   .seed = random_.next_u64(),
                                   .run = seal_.starts,
-                                  .transport = transport_.get()};
+                                  .transport = transport_.get(),
+                                  .snapshotter = checkpoints_.get(),
+                                  .membership = this};
   if (seal_.beginning == Beginning::kFounder)
     replication.founders = topology_.group(topology_.coordination)->voters;
   return replication;
@@ -196,17 +220,57 @@ base::Result<void, MemberError> ClusterMember::connect(EmbeddedCoordination& coo
                                                        const std::optional<server::PeerTls>& tls,
                                                        server::PlainPolicy plain) {
   const log::GroupStatus status = coordination.group().status();
+  if (!status.halted.empty()) return base::fail(MemberError::kForeign, status.halted);
   const log::Index configuration = status.conf ? status.conf->index : log::Index{0};
   CAD_TRY(passed_on(check_topology(seal_, topology_, configuration)));
   coordination_ = &coordination;
-  CAD_TRY(passed_on(transport_->start({.address = address, .tls = tls, .plain = plain},
-                                      coordination.sink(), *this)));
+  CAD_TRY(passed_on(transport_->start(
+      {.address = address, .tls = tls, .plain = plain, .checkpoints = checkpoints_.get()},
+      coordination.sink(), *this)));
   connected_ = true;
-  std::vector<log::PeerAddress> peers;
-  for (const server::TopologyNode& node : topology_.nodes)
-    peers.push_back({node.id, {node.peer_address, node.service_address}});
-  transport_->set_peers(peers);
+  {
+    const base::MutexLock lock(mutex_);
+    updates_ = std::make_unique<BackgroundThread>();
+  }
+  follow_addresses();
   return {};
+}
+
+void ClusterMember::follow_addresses() {
+  std::vector<log::PeerAddress> peers;
+  {
+    const base::MutexLock lock(mutex_);
+    update_waits_ = false;
+    peers = book_.all();
+  }
+  transport_->set_peers(peers);
+  for (const log::PeerAddress& peer : peers) {
+    if (peer.node != id_)
+      transport_->send_address_hint(peer.node, {self().peer_address, self().service_address});
+  }
+}
+
+std::optional<log::NodeAddress> ClusterMember::address_of(log::NodeId node) const {
+  const base::MutexLock lock(mutex_);
+  return book_.find(node);
+}
+
+// Addresses of who has left stay known while the process lives: whoever missed its removal is told by them.
+void ClusterMember::on_membership(log::GroupId group,
+                                  const std::shared_ptr<const log::ConfRecord>& conf) {
+  if (group != topology_.coordination || conf == nullptr) return;
+  log::ConfContext context = log::context_of(*conf);
+  const base::MutexLock lock(mutex_);
+  membership_ = {conf->index, std::move(context.removed)};
+  bool moved = false;
+  for (const log::PeerAddress& address : context.addresses)
+    moved = book_.learn(log::AddressSource::kConfiguration, address) || moved;
+  if (moved) update_later();
+}
+
+void ClusterMember::update_later() {
+  if (updates_ == nullptr || std::exchange(update_waits_, true)) return;
+  updates_->run([this] { follow_addresses(); });
 }
 
 void ClusterMember::hand_over(std::chrono::milliseconds patience) {
@@ -227,27 +291,39 @@ void ClusterMember::hand_over(std::chrono::milliseconds patience) {
 }
 
 void ClusterMember::disconnect() {
-  if (std::exchange(connected_, false)) transport_->stop();
+  if (!std::exchange(connected_, false)) return;
+  std::unique_ptr<BackgroundThread> updates;
+  {
+    const base::MutexLock lock(mutex_);
+    updates = std::move(updates_);
+  }
+  updates.reset();
+  checkpoints_->stop();
+  transport_->stop();
 }
 
 server::LeaderRoute ClusterMember::find_leader() const {
   using Where = server::LeaderRoute::Where;
   const log::GroupStatus status = coordination_->group().status();
   if (status.role == log::Role::kLeader) return {.where = Where::kHere};
-  const server::TopologyNode* const leader = topology_.node(status.leader);
-  if (leader == nullptr || leader->id == id_) return {};
-  return {.where = Where::kThere, .address = leader->service_address};
+  if (status.leader == log::kNoNode || status.leader == id_) return {};
+  const auto leader = address_of(status.leader);
+  if (!leader || leader->service.empty()) return {};
+  return {.where = Where::kThere, .address = leader->service};
 }
 
-std::optional<log::Index> ClusterMember::not_here(log::GroupId group, log::NodeId /*from*/) const {
-  if (group == topology_.coordination) return std::nullopt;
-  return log::Index{0};
+std::optional<log::Index> ClusterMember::not_here(log::GroupId group, log::NodeId from) const {
+  if (group != topology_.coordination) return log::Index{0};
+  const base::MutexLock lock(mutex_);
+  if (!std::ranges::binary_search(membership_.removed, from)) return std::nullopt;
+  return membership_.index;
 }
 
 void ClusterMember::on_not_here(log::NodeId from, log::GroupId group, log::Index configuration) {
   parts_.logger.warn(
       "a node does not know this one in a group",
       {{"node", from.value()}, {"group", group.value()}, {"configuration", configuration.value()}});
+  coordination_->not_wanted(group, configuration);
 }
 
 void ClusterMember::on_snapshot_report(log::NodeId from,
@@ -257,10 +333,14 @@ void ClusterMember::on_snapshot_report(log::NodeId from,
                                                       {"group", group.value()},
                                                       {"index", report.index.value()},
                                                       {"installed", report.installed}});
+  coordination_->sink().on_snapshot_report(from, group, report);
 }
 
 void ClusterMember::on_address_hint(log::NodeId from, const log::NodeAddress& address) {
+  const base::MutexLock lock(mutex_);
+  if (!book_.learn(log::AddressSource::kNodeItself, {from, address})) return;
   parts_.logger.info("a node tells where it is", {{"node", from.value()}, {"peer", address.peer}});
+  update_later();
 }
 
 }  // namespace cadastre::node

@@ -22,15 +22,23 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "client/alarm_timer.h"
+#include "log/address_book.h"
+#include "log/conf_state.h"
 #include "log/frame_bodies.h"
+#include "log/group_status.h"
 #include "log/types.h"
+#include "node/background_thread.h"
+#include "node/bulk_threads.h"
 #include "node/embedded_coordination.h"
 #include "node/node_seal.h"
 #include "node/server_config.h"
+#include "server/checkpoint_store.h"
 #include "server/grpc/peer_transport.h"
+#include "server/http/metrics_page.h"
 #include "server/leader_finder.h"
 #include "server/peer_hooks.h"
 #include "server/topology.h"
@@ -53,7 +61,9 @@ struct MemberParts {
   const base::Logger& logger;
 };
 
-class ClusterMember final : public server::LeaderFinder, public server::PeerHooks {
+class ClusterMember final : public server::LeaderFinder,
+                            public server::PeerHooks,
+                            public log::MembershipListener {
  public:
   // The config names a topology.
   [[nodiscard]] static base::Result<std::unique_ptr<ClusterMember>, MemberError> open(
@@ -75,22 +85,39 @@ class ClusterMember final : public server::LeaderFinder, public server::PeerHook
   void disconnect();
 
   [[nodiscard]] server::LeaderRoute find_leader() const override;
-  [[nodiscard]] const server::PeerCounters& peer_counters() const noexcept {
-    return transport_->counters();
+  // Where a node is to be found, as far as is known here.
+  [[nodiscard]] std::optional<log::NodeAddress> address_of(log::NodeId node) const
+      CAD_EXCLUDES(mutex_);
+  [[nodiscard]] server::ClusterSources metrics() const {
+    return {transport_->counters(), checkpoints_->counters(), checkpoints_->pinned_bytes()};
   }
+
+  // ---- log/group_status.h --------------------------------------------------------------------------
+
+  // Where joiners are, and who has left.
+  void on_membership(log::GroupId group,
+                     const std::shared_ptr<const log::ConfRecord>& conf) override
+      CAD_EXCLUDES(mutex_);
 
   // ---- server/peer_hooks.h -------------------------------------------------------------------------
 
   [[nodiscard]] std::optional<log::Index> not_here(log::GroupId group,
-                                                   log::NodeId from) const override;
+                                                   log::NodeId from) const override
+      CAD_EXCLUDES(mutex_);
   void on_not_here(log::NodeId from, log::GroupId group, log::Index configuration) override;
   void on_snapshot_report(log::NodeId from,
                           log::GroupId group,
                           const log::SnapshotReport& report) override;
-  void on_address_hint(log::NodeId from, const log::NodeAddress& address) override;
+  void on_address_hint(log::NodeId from, const log::NodeAddress& address) override
+      CAD_EXCLUDES(mutex_);
 
  private:
   ClusterMember(server::Topology topology, const NodeSeal& seal, const MemberParts& parts);
+
+  // On the thread of updates: streams to where the peers are now, and word to them where this node is.
+  void follow_addresses() CAD_EXCLUDES(mutex_);
+  void update_later() CAD_REQUIRES(mutex_);
+  [[nodiscard]] base::Result<void, MemberError> open_checkpoints(const ServerConfig& config);
 
   const server::Topology topology_;
   const log::NodeId id_;
@@ -98,9 +125,21 @@ class ClusterMember final : public server::LeaderFinder, public server::PeerHook
   const MemberParts parts_;
   base::OsSeededRandom random_;  // The transport's own, once it is started.
   client::AlarmTimer timer_;
+  BulkThreads bulk_;
   std::unique_ptr<server::GrpcPeerTransport> transport_;
+  std::unique_ptr<server::CheckpointStore> checkpoints_;  // Of this node and on their way to it.
   EmbeddedCoordination* coordination_ = nullptr;
   bool connected_ = false;
+
+  struct Membership {
+    log::Index index = {};
+    std::vector<log::NodeId> removed = {};  // Ascending.
+  };
+  mutable base::Mutex mutex_;
+  log::AddressBook book_ CAD_GUARDED_BY(mutex_);
+  Membership membership_ CAD_GUARDED_BY(mutex_);
+  bool update_waits_ CAD_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<BackgroundThread> updates_ CAD_GUARDED_BY(mutex_);  // While it is connected.
 };
 
 }  // namespace cadastre::node

@@ -119,12 +119,19 @@ base::Result<void, EmbeddedError> EmbeddedCoordination::open_log(const EmbeddedO
                                                                  const base::Clock& clock,
                                                                  const base::Logger& logger) {
   LocalLogOptions log_options{.directory = options.directory / kLogName, .appliers = 1};
+  log_options.settings.retention = options.retention;
   log::GroupOptions group_options{.group = kCoordinationGroup, .machine = *machine_};
   leadership_ = std::make_unique<LeadershipWatch>(*machine_, options.settings);
   if (options.replication) {
     const EmbeddedReplication& replication = *options.replication;
     log_options.identity = replication.identity;
-    log_options.replication = {replication.identity.node, replication.run, replication.transport};
+    log_options.replication = {.self = replication.identity.node,
+                               .run = replication.run,
+                               .transport = replication.transport,
+                               .cluster = replication.identity.cluster,
+                               .snapshotter = replication.snapshotter,
+                               .boot_clock = &boot_clock_,
+                               .membership = replication.membership};
     log_options.settings.raft = replication.raft;
     group_options.group = replication.group;
     group_options.listener = leadership_.get();

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/attributes.h"
+#include "base/boot_clock.h"
 #include "base/clock.h"
 #include "base/directory_lock.h"
 #include "base/logger.h"
@@ -36,10 +37,13 @@
 #include "coord/replicated/replicated_backend.h"
 #include "coord/replicated/settings.h"
 #include "coord/replicated/snapshot_store.h"
+#include "log/disk_space.h"
 #include "log/engine.h"
 #include "log/group.h"
+#include "log/group_status.h"
 #include "log/metrics.h"
 #include "log/settings.h"
+#include "log/snapshotter.h"
 #include "log/storage/records.h"
 #include "log/transport.h"
 #include "log/types.h"
@@ -63,10 +67,12 @@ enum class EmbeddedError : std::uint8_t {
 struct EmbeddedReplication {
   log::NodeIdentity identity;
   log::GroupId group = kCoordinationGroup;
-  std::vector<log::NodeId> founders = {};  // None: the node joins.
-  std::uint64_t seed = 0;                  // Of election timeouts.
-  std::uint64_t run = 0;                   // Another one for each process of the node.
-  log::Transport* transport = nullptr;     // Outlives the coordination.
+  std::vector<log::NodeId> founders = {};   // None: the node joins.
+  std::uint64_t seed = 0;                   // Of election timeouts.
+  std::uint64_t run = 0;                    // Another one for each process of the node.
+  log::Transport* transport = nullptr;      // Outlives the coordination.
+  log::Snapshotter* snapshotter = nullptr;  // The same. Without one nobody is fed by a snapshot.
+  log::MembershipListener* membership = nullptr;  // The same.
   log::RaftSettings raft = {};
 };
 
@@ -75,6 +81,7 @@ struct EmbeddedOptions {
   // Written when the state is created. Whatever is there already keeps its own: configure() changes them.
   coord::replicated::Settings settings = {};
   std::uint64_t hash_seed = 0;  // Random in production; decides nothing that a caller sees.
+  log::RetentionSettings retention = {};
   std::optional<EmbeddedReplication> replication = std::nullopt;  // Nothing: this disk alone.
 };
 
@@ -94,8 +101,15 @@ class EmbeddedCoordination {
   [[nodiscard]] bool leads() const { return group_->status().role == log::Role::kLeader; }
   // Told whenever a replicated group is led by another node from now on (leadership_watch.h).
   void on_loss(std::function<void()> told) { leadership_->on_loss(std::move(told)); }
+  // How much room the disk has, as whoever looks at it finds.
+  void set_space(log::Space space) { log_->host().set_space(space); }
   // Where frames of other nodes go.
   [[nodiscard]] log::TransportSink& sink() noexcept CAD_LIFETIMEBOUND { return log_->host(); }
+
+  // A peer says that this node has no business in the group, by that configuration (log/host.h).
+  void not_wanted(log::GroupId group, log::Index configuration) {
+    log_->host().not_wanted(group, configuration);
+  }
 
   // A facade that waits. It does not outlive this object; sessions of one thread need one of their own.
   [[nodiscard]] std::unique_ptr<coord::CoordinationFacade> blocking() CAD_LIFETIMEBOUND;
@@ -134,6 +148,7 @@ class EmbeddedCoordination {
                                                            const base::Clock& clock,
                                                            const base::Logger& logger);
 
+  const base::SystemBootClock boot_clock_;
   std::optional<base::DirectoryLock> lock_;
   std::unique_ptr<coord::replicated::PosixSnapshotFiles> files_;
   std::unique_ptr<coord::replicated::SnapshotStore> store_;

@@ -1,7 +1,6 @@
 #include "node/log_page.h"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,18 +12,6 @@
 
 namespace cadastre::node {
 namespace {
-
-std::string_view name_of(log::Role role) noexcept {
-  switch (role) {
-    case log::Role::kFollower: return "follower";
-    case log::Role::kPreCandidate: return "pre_candidate";
-    case log::Role::kCandidate: return "candidate";
-    case log::Role::kLeader: return "leader";
-    case log::Role::kLearner: return "learner";
-    case log::Role::kHalted: return "halted";
-  }
-  return "follower";
-}
 
 std::string list_of(const std::vector<log::NodeId>& nodes) {
   std::string text = "[";
@@ -51,11 +38,12 @@ std::string group_line(log::GroupId group, log::NodeId node, const log::GroupSta
       R"("committed":{},"applied":{},"durable":{},"truncated":{},"conf_index":{},"voters":{},)"
       R"("learners":{},"outgoing":{},"log_bytes":{},"halted":{}}})"
       "\n",
-      group.value(), node.value(), name_of(status.role), status.term.value(), status.leader.value(),
-      status.last.value(), status.persisted.value(), status.committed.value(),
-      status.applied.value(), status.durable.value(), status.truncated.value(), conf.index.value(),
-      list_of(conf.conf.voters), list_of(conf.conf.learners), list_of(conf.conf.voters_outgoing),
-      status.log_bytes, quoted(status.halted));
+      group.value(), node.value(), log::name_of(status.role), status.term.value(),
+      status.leader.value(), status.last.value(), status.persisted.value(),
+      status.committed.value(), status.applied.value(), status.durable.value(),
+      status.truncated.value(), conf.index.value(), list_of(conf.conf.voters),
+      list_of(conf.conf.learners), list_of(conf.conf.voters_outgoing), status.log_bytes,
+      quoted(status.halted));
 }
 
 }  // namespace cadastre::node

@@ -13,6 +13,7 @@ void LogThreads::start(log::Host& host, int appliers) {
     return more;
   });
   writer_thread_ = std::jthread([this] { run_writer(); });
+  reader_thread_ = std::jthread([this] { run_reader(); });
   log_thread_ = std::jthread([this] { run_log(); });
 }
 
@@ -31,6 +32,12 @@ void LogThreads::run_log() {
 void LogThreads::run_writer() {
   while (!ending_.load()) {
     if (!host_->run_writer()) writer_signal_.wait();
+  }
+}
+
+void LogThreads::run_reader() {
+  while (!ending_.load()) {
+    if (!host_->run_reader()) reader_signal_.wait();
   }
 }
 
@@ -53,8 +60,10 @@ void LogThreads::join() {
   ending_.store(true);
   log_signal_.raise();
   writer_signal_.raise();
+  reader_signal_.raise();
   log_thread_ = {};
   writer_thread_ = {};
+  reader_thread_ = {};
   appliers_.stop();
 }
 

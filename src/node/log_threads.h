@@ -1,5 +1,5 @@
-// LogThreads: the log's parts on threads of their own: one for the loop, one for the writer, a few for
-// the appliers. A disk that fails ends the process here.
+// LogThreads: the log's parts on threads of their own: one for the loop, one for the writer, one for
+// reading old entries, a few for the appliers. A disk that fails ends the process here.
 
 #pragma once
 
@@ -32,6 +32,7 @@ class LogThreads final : public log::Runner {
 
   void wake_log() override { log_signal_.raise(); }
   void wake_writer() override { writer_signal_.raise(); }
+  void wake_reader() override { reader_signal_.raise(); }
   void wake_applier(log::GroupId group) override { appliers_.wake({&group, 1}); }
   void wake_appliers(std::span<const log::GroupId> groups) override { appliers_.wake(groups); }
   // Logs the reason and aborts.
@@ -40,6 +41,7 @@ class LogThreads final : public log::Runner {
  private:
   void run_log();
   void run_writer();
+  void run_reader();
   void join();
 
   const base::Clock& clock_;
@@ -48,11 +50,13 @@ class LogThreads final : public log::Runner {
   std::atomic<bool> ending_{false};
   base::Signal log_signal_;
   base::Signal writer_signal_;
+  base::Signal reader_signal_;
   base::Signal progress_;  // Raised while the log is stopping, whenever something was done.
   std::atomic<bool> stopping_{false};
   ApplierPool appliers_;
   std::jthread log_thread_;
   std::jthread writer_thread_;
+  std::jthread reader_thread_;
 };
 
 }  // namespace cadastre::node

@@ -178,4 +178,13 @@ base::Result<void, SealError> store_seal(const std::filesystem::path& directory,
   return {};
 }
 
+base::Result<void, SealError> remove_seal(const std::filesystem::path& directory) {
+  std::error_code code;
+  std::filesystem::remove(directory / kSealName, code);
+  if (code) return base::fail(SealError::kCannotIo, directory.string() + ": " + code.message());
+  const auto synced = coord::replicated::PosixSnapshotFiles(directory).sync_names();
+  if (!synced) return base::fail(SealError::kCannotIo, synced.error().detail);
+  return {};
+}
+
 }  // namespace cadastre::node

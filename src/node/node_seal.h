@@ -89,5 +89,7 @@ enum class SealError : std::uint8_t {
 // Durable when it returns.
 [[nodiscard]] base::Result<void, SealError> store_seal(const std::filesystem::path& directory,
                                                        const NodeSeal& seal);
+// The directory is no node's any more. Durable when it returns.
+[[nodiscard]] base::Result<void, SealError> remove_seal(const std::filesystem::path& directory);
 
 }  // namespace cadastre::node

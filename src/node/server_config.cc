@@ -11,6 +11,8 @@
 #include <toml++/toml.h>
 
 #include "base/result.h"
+#include "log/disk_space.h"
+#include "log/limits.h"
 #include "server/private_file.h"
 
 namespace cadastre::node {
@@ -80,6 +82,66 @@ void read_retention(const toml::table& table, ServerConfig& config, std::string&
   config.terminal_runs_kept = std::chrono::hours(hours);
 }
 
+void read_log(const toml::table& table, ServerConfig& config, std::string& error) {
+  TableReader reader(table, "log.", error);
+  log::RetentionSettings& kept = config.log_retention;
+  const auto number = [&](std::string_view key, std::int64_t& value) {
+    reader.read<std::int64_t>(key, value);
+    if ((value < 1 || value > kLogSettingMax) && error.empty())
+      error = fmt::format("log.{} is 1 to {}", key, kLogSettingMax);
+  };
+  const auto count = [&](std::string_view key, std::uint64_t& into) {
+    auto value = static_cast<std::int64_t>(into);
+    number(key, value);
+    into = static_cast<std::uint64_t>(value);
+  };
+  const auto milliseconds = [&](std::string_view key, std::chrono::nanoseconds& into) {
+    std::int64_t value = std::chrono::floor<std::chrono::milliseconds>(into).count();
+    number(key, value);
+    if (error.empty()) into = std::chrono::milliseconds(value);
+  };
+  milliseconds("truncate_every_ms", kept.truncate_every);
+  count("truncate_bytes", kept.truncate_bytes_min);
+  count("truncate_entries", kept.truncate_entries_min);
+  milliseconds("flush_after_ms", kept.unflushed_age_max);
+  count("leader_trail_bytes", kept.leader_trail_bytes);
+  count("leader_trail_entries", kept.leader_trail_entries);
+  count("follower_trail_bytes", kept.follower_trail_bytes);
+  milliseconds("peer_silent_ms", kept.peer_silent_after);
+  reader.refuse_others({"truncate_every_ms", "truncate_bytes", "truncate_entries", "flush_after_ms",
+                        "leader_trail_bytes", "leader_trail_entries", "follower_trail_bytes",
+                        "peer_silent_ms"});
+}
+
+// A number from 0 to `most`, in units of `unit`.
+struct Bounded {
+  std::string_view key;
+  std::int64_t most;
+  std::uint64_t unit;
+};
+
+void read_bounded(TableReader& reader,
+                  const Bounded& bounded,
+                  std::uint64_t& into,
+                  std::string& error) {
+  auto value = static_cast<std::int64_t>(into / bounded.unit);
+  reader.read<std::int64_t>(bounded.key, value);
+  if (value >= 0 && value <= bounded.most) {
+    into = static_cast<std::uint64_t>(value) * bounded.unit;
+  } else if (error.empty()) {
+    error = fmt::format("disk.{} is 0 to {}", bounded.key, bounded.most);
+  }
+}
+
+void read_disk(const toml::table& table, ServerConfig& config, std::string& error) {
+  TableReader reader(table, "disk.", error);
+  log::SpaceSettings& space = config.space;
+  read_bounded(reader, {"low_mib", kSpaceMibMax, log::kMiB}, space.low_bytes, error);
+  read_bounded(reader, {"low_percent", 100, 1}, space.low_percent, error);
+  read_bounded(reader, {"critical_mib", kSpaceMibMax, log::kMiB}, space.critical_bytes, error);
+  reader.refuse_others({"low_mib", "low_percent", "critical_mib"});
+}
+
 void read_cluster(const toml::table& table, ServerConfig& config, std::string& error) {
   TableReader reader(table, "cluster.", error);
   std::int64_t node = 0;
@@ -87,9 +149,24 @@ void read_cluster(const toml::table& table, ServerConfig& config, std::string& e
   reader.read<std::int64_t>("node", node);
   reader.read<bool>("bootstrap", config.bootstrap);
   reader.read<bool>("join", config.join);
-  reader.refuse_others({"topology", "node", "bootstrap", "join"});
+  auto pace = static_cast<std::int64_t>(config.checkpoint_bytes_per_second);
+  reader.read<std::int64_t>("checkpoint_bytes_per_second", pace);
+  reader.refuse_others({"topology", "node", "bootstrap", "join", "checkpoint_bytes_per_second"});
+  config.checkpoint_bytes_per_second = static_cast<std::uint64_t>(pace);
+  if ((pace < static_cast<std::int64_t>(server::kFetchPaceMin) ||
+       pace > static_cast<std::int64_t>(server::kFetchPaceMax)) &&
+      error.empty()) {
+    error = fmt::format("cluster.checkpoint_bytes_per_second is {} to {}", server::kFetchPaceMin,
+                        server::kFetchPaceMax);
+  }
   if (node < 0 && error.empty()) error = "cluster.node is a raft_id of the topology, above 0";
   if (node > 0) config.node = static_cast<std::uint64_t>(node);
+}
+
+void read_raft(const toml::table& table, ServerConfig& config, std::string& error) {
+  TableReader reader(table, "raft.", error);
+  reader.read<bool>("lease_reads", config.lease_reads);
+  reader.refuse_others({"lease_reads"});
 }
 
 ServerConfig read_all(const toml::table& root, std::string& error) {
@@ -104,10 +181,13 @@ ServerConfig read_all(const toml::table& root, std::string& error) {
   if (const toml::table* const tls = reader.table("tls")) read_tls(*tls, config, error);
   if (const toml::table* const cluster = reader.table("cluster"))
     read_cluster(*cluster, config, error);
+  if (const toml::table* const raft = reader.table("raft")) read_raft(*raft, config, error);
+  if (const toml::table* const log = reader.table("log")) read_log(*log, config, error);
   if (const toml::table* const kept = reader.table("retention"))
     read_retention(*kept, config, error);
+  if (const toml::table* const disk = reader.table("disk")) read_disk(*disk, config, error);
   reader.refuse_others({"data", "listen", "http", "insecure", "log_json", "token_file", "tls",
-                        "cluster", "retention"});
+                        "cluster", "raft", "log", "retention", "disk"});
   return config;
 }
 

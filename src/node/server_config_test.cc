@@ -30,6 +30,18 @@ topology = "n"
 node = 3
 bootstrap = true
 join = true
+checkpoint_bytes_per_second = 1048576
+[raft]
+lease_reads = true
+[log]
+truncate_every_ms = 1
+truncate_bytes = 2
+truncate_entries = 3
+flush_after_ms = 4
+leader_trail_bytes = 5
+leader_trail_entries = 6
+follower_trail_bytes = 7
+peer_silent_ms = 8
 [retention]
 terminal_runs_hours = 5
 )");
@@ -47,6 +59,16 @@ terminal_runs_hours = 5
                               .node = 3,
                               .bootstrap = true,
                               .join = true,
+                              .checkpoint_bytes_per_second = 1'048'576,
+                              .lease_reads = true,
+                              .log_retention = {.truncate_every = std::chrono::milliseconds(1),
+                                                .truncate_bytes_min = 2,
+                                                .truncate_entries_min = 3,
+                                                .unflushed_age_max = std::chrono::milliseconds(4),
+                                                .leader_trail_bytes = 5,
+                                                .leader_trail_entries = 6,
+                                                .follower_trail_bytes = 7,
+                                                .peer_silent_after = std::chrono::milliseconds(8)},
                               .terminal_runs_kept = std::chrono::hours(5)};
   EXPECT_EQ(*config, expected);
 }
@@ -66,9 +88,20 @@ TEST(ServerConfig, WhatIsUnknownOrOfAnotherTypeIsRefusedByName) {
       {"[cluster]\nnode = -1", "cluster.node"},
       {"[cluster]\nnode = 'a'", "cluster.node"},
       {"[cluster]\nid = 1", "cluster.id"},
+      {"[cluster]\ncheckpoint_bytes_per_second = 0", "cluster.checkpoint_bytes_per_second"},
+      {"[cluster]\ncheckpoint_bytes_per_second = -1", "cluster.checkpoint_bytes_per_second"},
+      {"[raft]\nlease_reads = 'yes'", "raft.lease_reads"},
+      {"[raft]\nelection_ticks = 5", "raft.election_ticks"},
+      {"[log]\ntruncate_bytes = 0", "log.truncate_bytes"},
+      {"[log]\npeer_silent_ms = 1000000000001", "log.peer_silent_ms"},
+      {"[log]\nfsync = false", "log.fsync"},
       {"[retention]\nterminal_runs_hours = 1.5", "retention.terminal_runs_hours"},
       {"[retention]\nterminal_runs_hours = -1", "retention.terminal_runs_hours"},
       {"[retention]\nterminal_runs_hours = 9000000", "retention.terminal_runs_hours"},
+      {"[disk]\nlow_mib = -1", "disk.low_mib is 0 to"},
+      {"[disk]\nlow_percent = 101", "disk.low_percent is 0 to 100"},
+      {"[disk]\ncritical_mib = 1.5", "disk.critical_mib has another type"},
+      {"[disk]\nballast = 1", "disk.ballast"},
       {"data = ", "line 1"},
       {"data = 'a'\ndata = 'b'", "line 2"},
   };

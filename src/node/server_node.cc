@@ -29,6 +29,7 @@
 #include "node/log_page.h"
 #include "node/server_config.h"
 #include "server/access.h"
+#include "server/admin_handlers.h"
 #include "server/claim_streams.h"
 #include "server/current_access.h"
 #include "server/grpc/grpc_server.h"
@@ -47,6 +48,8 @@ namespace {
 
 // How often runs are looked for that are old enough to go.
 constexpr std::chrono::seconds kCollectEvery{60};
+// How often the disk is looked at.
+constexpr std::chrono::seconds kLookEvery{1};
 // How long a start waits for its HTTP thread to listen.
 constexpr std::chrono::milliseconds kHttpStartMax{5'000};
 
@@ -165,7 +168,7 @@ base::Result<std::unique_ptr<ServerNode>, ServerError> ServerNode::start(
   CAD_TRY(node->start_grpc(config));
   const std::chrono::milliseconds retention = config.terminal_runs_kept;
   node->background_thread_ =
-      std::jthread([raw = node.get(), retention] { raw->collect_until_stopped(retention); });
+      std::jthread([raw = node.get(), retention] { raw->keep_house_until_stopped(retention); });
   node->phase_.store(Phase::kReady);
   node->grpc_->set_serving(true);
   return node;
@@ -205,15 +208,21 @@ base::Result<void, ServerError> ServerNode::start_http(const ServerConfig& confi
 }
 
 base::Result<void, ServerError> ServerNode::open_coordination(const ServerConfig& config) {
-  EmbeddedOptions options{.directory = config.data, .hash_seed = random_.next_u64()};
+  EmbeddedOptions options{
+      .directory = config.data, .hash_seed = random_.next_u64(), .retention = config.log_retention};
   if (config.topology) {
     member_ = CAD_TRY(passed_on(ClusterMember::open(config, {parts_.clock, parts_.logger})));
     options.replication = member_->replication();
+    options.replication->raft.lease_reads = config.lease_reads;
   } else if (config.node || config.bootstrap || config.join) {
     return base::fail(ServerError::kBadConfig, "--node, --bootstrap and --join need --topology");
   }
   coordination_ =
       CAD_TRY(passed_on(EmbeddedCoordination::open(options, parts_.clock, parts_.logger)));
+  space_ =
+      std::make_unique<SpaceWatch>(config.data, config.space, parts_.logger,
+                                   [this](log::Space space) { coordination_->set_space(space); });
+  space_->look();
   stamper_ = std::make_unique<server::Stamper>(parts_.clock, [this](const coord::TenantId& tenant) {
     return coordination_->largest_now(tenant);
   });
@@ -242,6 +251,15 @@ base::Result<void, ServerError> ServerNode::start_grpc(const ServerConfig& confi
                                              .certificate = options.tls->certificate_chain,
                                              .key = options.tls->private_key};
   }
+  if (member_) {
+    admin_.emplace(server::AdminGroup{.group = coordination_->group(),
+                                      .cluster = member_->topology().cluster,
+                                      .self = member_->self().id,
+                                      .address_of = [this](log::NodeId node) {
+                                        return member_->address_of(node);
+                                      }});
+    options.admin = &*admin_;
+  }
   grpc_ = CAD_TRY(passed_on(server::GrpcServer::start(options, {.backend = coordination_->async(),
                                                                 .clock = parts_.clock,
                                                                 .stamper = *stamper_,
@@ -254,19 +272,26 @@ base::Result<void, ServerError> ServerNode::start_grpc(const ServerConfig& confi
   return {};
 }
 
-void ServerNode::collect_until_stopped(std::chrono::milliseconds retention) {
+void ServerNode::keep_house_until_stopped(std::chrono::milliseconds retention) {
+  base::Elapsed collect_at = parts_.clock.elapsed();
   while (!background_ending_.load()) {
-    const auto collected =
-        coordination_->leads()
-            ? coordination_->collect_runs(static_cast<std::uint64_t>(retention.count()))
-            : base::Result<std::size_t, coord::InfraError>(0);
-    if (!collected) {
-      parts_.logger.warn("old runs were not forgotten", {{"reason", collected.error().message}});
-    } else if (*collected > 0) {
-      parts_.logger.info("old runs forgotten", {{"runs", *collected}});
+    space_->look();
+    if (parts_.clock.elapsed() >= collect_at) {
+      forget_old_runs(retention);
+      collect_at = parts_.clock.elapsed() + kCollectEvery;
     }
     if (background_ending_.load()) return;
-    background_signal_.wait_for(kCollectEvery);
+    background_signal_.wait_for(kLookEvery);
+  }
+}
+
+void ServerNode::forget_old_runs(std::chrono::milliseconds retention) {
+  if (!coordination_->leads()) return;
+  const auto collected = coordination_->collect_runs(static_cast<std::uint64_t>(retention.count()));
+  if (!collected) {
+    parts_.logger.warn("old runs were not forgotten", {{"reason", collected.error().message}});
+  } else if (*collected > 0) {
+    parts_.logger.info("old runs forgotten", {{"runs", *collected}});
   }
 }
 
@@ -274,8 +299,11 @@ server::HttpAnswer ServerNode::ready_answer() const {
   switch (phase_.load()) {
     case Phase::kOpening: return {503, "text/plain", "opening\n"};
     case Phase::kReady:
+      if (member_ && !coordination_->group().status().halted.empty())
+        return {503, "text/plain", "halted: " + coordination_->group().status().halted + "\n"};
       if (member_ && member_->find_leader().where == server::LeaderRoute::Where::kUnknown)
         return {503, "text/plain", "no leader\n"};
+      if (space_->space() == log::Space::kCritical) return {503, "text/plain", "disk full\n"};
       return {200, "text/plain", "ready\n"};
     case Phase::kStopping: break;
   }
@@ -307,14 +335,19 @@ server::HttpAnswer ServerNode::metrics_answer() const {
   for (const std::uint64_t count : totals.shards)
     gauges.shards += count;
   const log::GroupStatus status = coordination_->group().status();
-  return {200, "text/plain; version=0.0.4",
-          server::metrics_page({.operations = metrics_,
-                                .calls_under_way = admission_.calls(),
-                                .claim_streams = streams_->size(),
-                                .coordination = gauges,
-                                .node_log = &coordination_->log_metrics(),
-                                .group_log = &coordination_->group().metrics(),
-                                .group_status = &status})};
+  std::optional<server::ClusterSources> cluster;
+  if (member_) cluster.emplace(member_->metrics());
+  return {
+      200, "text/plain; version=0.0.4",
+      server::metrics_page({.operations = metrics_,
+                            .calls_under_way = admission_.calls(),
+                            .claim_streams = streams_->size(),
+                            .coordination = gauges,
+                            .node_log = &coordination_->log_metrics(),
+                            .group_log = &coordination_->group().metrics(),
+                            .group_status = &status,
+                            .cluster = cluster ? &*cluster : nullptr,
+                            .disk = server::DiskGauges{space_->space(), space_->free_bytes()}})};
 }
 
 base::Result<server::AccessTable, ServerError> ServerNode::read_access() const {

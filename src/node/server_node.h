@@ -32,7 +32,9 @@
 #include "node/cluster_member.h"
 #include "node/embedded_coordination.h"
 #include "node/server_config.h"
+#include "node/space_watch.h"
 #include "server/access.h"
+#include "server/admin_handlers.h"
 #include "server/admission.h"
 #include "server/claim_streams.h"
 #include "server/current_access.h"
@@ -101,7 +103,8 @@ class ServerNode {
   [[nodiscard]] base::Result<void, ServerError> open_coordination(const ServerConfig& config);
   [[nodiscard]] base::Result<void, ServerError> join_cluster(const ServerConfig& config);
   [[nodiscard]] base::Result<void, ServerError> start_grpc(const ServerConfig& config);
-  void collect_until_stopped(std::chrono::milliseconds retention);
+  void keep_house_until_stopped(std::chrono::milliseconds retention);
+  void forget_old_runs(std::chrono::milliseconds retention);
   [[nodiscard]] server::HttpAnswer metrics_answer() const;
   [[nodiscard]] server::HttpAnswer ready_answer() const;
   [[nodiscard]] server::HttpAnswer log_answer() const;
@@ -115,9 +118,11 @@ class ServerNode {
   std::unique_ptr<server::CurrentAccess> access_;
   std::unique_ptr<ClusterMember> member_;  // Nothing: a server on its own.
   std::unique_ptr<EmbeddedCoordination> coordination_;
+  std::unique_ptr<SpaceWatch> space_;
   std::unique_ptr<server::Stamper> stamper_;
   std::unique_ptr<AlarmThread> alarm_;
   std::unique_ptr<server::ClaimStreams> streams_;
+  std::optional<server::AdminGroup> admin_;  // Of a node of a cluster.
   std::unique_ptr<server::GrpcServer> grpc_;
   std::unique_ptr<server::HttpServer> http_;
   std::string grpc_address_;

@@ -26,6 +26,23 @@ inline constexpr std::size_t kGrpcBufferBytesMax = std::size_t{512} << 20;
 // Streams on a connection of another node: one lane, and files that it fetches; it waits for room.
 inline constexpr int kStreamsPerPeerConnectionMax = 16;
 
+// Checkpoints between nodes. A range of a file; a longer one is refused.
+inline constexpr std::size_t kFetchBytesMax = std::size_t{256} << 10;
+// Ranges being read for peers. One more is told to come back.
+inline constexpr std::size_t kRangesUnderWayMax = 8;
+// What peers get of this node's checkpoints in a second, all of them together, unless the operator says otherwise: a
+// follower that catches up must leave the group its disk and its processors.
+inline constexpr std::uint64_t kFetchPaceDefault = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kFetchPaceMin = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kFetchPaceMax = std::uint64_t{1} << 40;
+// A staging without progress for so long is given up (L-75).
+inline constexpr std::chrono::seconds kStageStallMax{60};
+inline constexpr std::chrono::milliseconds kFetchAgainAfter{200};
+inline constexpr std::chrono::seconds kFetchDeadline{10};
+static_assert(kRangesUnderWayMax * kFetchBytesMax / kFetchPaceMin <
+                  static_cast<std::uint64_t>(kFetchDeadline.count()),
+              "a range is not called late because of the pace");
+
 // Claim streams that are open. One more is RESOURCE_EXHAUSTED: try later.
 inline constexpr std::size_t kClaimStreamsMax = 16'384;
 inline constexpr std::size_t kClaimStreamsPerTenantMax = 8'192;

@@ -178,6 +178,27 @@ class ClusterTest(unittest.TestCase):
             self.assertGreaterEqual(shard.cursor.last_key, b"%04d%08d" % (worker - 1, step))
             self.assertEqual(shard.worker, worker)
 
+    def test_a_killed_leader_costs_claims_and_new_runs_a_wait(self):
+        """What certainly was not executed is asked again, though it has no op id: by whichever node it went first."""
+        cluster = self.cluster().found()
+        setup = self.roaming(cluster)
+        setup.callers[0].make_run(1, 2)
+        setup.callers[0].make_run(2, 2)
+        tenant = setup.callers[0].tenant.hex()
+        for step, asks in enumerate((("run", "create", 11, "--lease-ms", 1000), ("shard", "claim", 1, "--worker", 7),
+                                     ("run", "create", 12, "--lease-ms", 1000), ("shard", "claim", 2, "--worker", 7))):
+            leader = cluster.wait_for_leader()
+            others = [node for node in cluster.ids if node != leader]
+            order = [leader, *others] if step < 2 else [*others, leader]
+            addresses = ",".join(cluster.address(node) for node in order)
+            cluster.servers[leader].kill()
+            done = run("coord", "--backend", addresses, "--tenant-id", tenant, *asks)
+            self.assertEqual(done.returncode, 0, f"{asks}: {done.stderr}")
+            cluster.start_node(leader)
+        self.assertEqual(list(setup.call("ListRuns").runs), [1, 2, 11, 12])
+        for claimed in (1, 2):
+            self.assertEqual(setup.call("GetRunProgress", run=claimed).leased, 1)
+
     def test_a_stale_fence_stays_refused_after_the_leader_is_killed(self):
         cluster = self.cluster().found()
         caller = self.roaming(cluster)

@@ -6,25 +6,35 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
+#include "base/logger.h"
+#include "base/result.h"
 #include "coord/backend.h"
 #include "coord/conformance/suite_testing.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/limits.h"
 #include "coord/replicated/command.h"
+#include "coord/replicated/machine.h"
 #include "coord/replicated/settings.h"
 #include "coord/replicated/snapshot_codec.h"
 #include "coord/replicated/snapshot_store.h"
 #include "coord/replicated/state.h"
 #include "coord/snapshot.h"
 #include "log/limits.h"
+#include "log/state_machine.h"
+#include "log/types.h"
 #include "shard/bytes_testing.h"
 #include "tests/coord/replicated_node.h"
 
@@ -280,6 +290,134 @@ TEST_F(ReplicatedMachine, WritesACheckpointThatAStoreLoads) {
   EXPECT_EQ(content->head.applied, *made);
   EXPECT_EQ(content->shards.size(), 2U);
   std::filesystem::remove_all(home);
+}
+
+// Tasks wait until the test runs them.
+class Deferred final : public Background {
+ public:
+  void run(std::move_only_function<void()> task) override { tasks.push_back(std::move(task)); }
+
+  std::vector<std::move_only_function<void()>> tasks;
+};
+
+class Silent final : public base::LogSink {
+ public:
+  void write(base::LogLevel /*level*/, std::string_view /*line*/) override {}
+};
+
+// Files of which one change fails, or is the last thing that happens.
+class FailingFiles final : public SnapshotFiles {
+ public:
+  base::Result<std::optional<base::Bytes>, FileError> read(std::string_view name) override {
+    return files.read(name);
+  }
+  base::Result<void, FileError> write_synced(std::string_view name, base::ByteView bytes) override {
+    if (changes-- == 0) return base::fail(FileError::kFailed, "no space left");
+    return files.write_synced(name, bytes);
+  }
+  base::Result<void, FileError> rename(std::string_view from, std::string_view to) override {
+    if (changes-- == 0) return base::fail(FileError::kFailed, "no space left");
+    return files.rename(from, to);
+  }
+  base::Result<void, FileError> sync_names() override {
+    if (changes-- == 0) return base::fail(FileError::kFailed, "no space left");
+    return {};
+  }
+
+  MemoryFiles files;
+  int changes = -1;  // So many more succeed, and the next one fails; -1: all do.
+};
+
+// A checkpoint of node_, and a machine elsewhere that has nothing.
+class ReplicatedInstall : public ReplicatedMachine {
+ protected:
+  ReplicatedInstall() {
+    create(tenant_);
+    std::filesystem::remove_all(home_);
+    const auto made = node_.machine().checkpoint({home_});
+    EXPECT_TRUE(made.has_value());
+    staged_ = {home_, {.at = *made}};
+  }
+  ~ReplicatedInstall() override { std::filesystem::remove_all(home_); }
+
+  std::unique_ptr<Machine> open() {
+    auto opened = Machine::open({store_, background_, logger_}, 1);
+    EXPECT_TRUE(opened.has_value());
+    return *std::move(opened);
+  }
+
+  const std::filesystem::path home_ =
+      std::filesystem::temp_directory_path() / ("coord_install_" + std::to_string(getpid()));
+  log::StagedCheckpoint staged_;
+  FailingFiles files_;
+  SnapshotStore store_{files_};
+  Deferred background_;
+  base::ManualClock clock_;
+  Silent sink_;
+  const base::Logger logger_{sink_, clock_, base::LogForm::kText};
+};
+
+TEST_F(ReplicatedInstall, PutsACheckpointInPlaceOfTheState) {  // log.md 7.3, L-76
+  const auto machine = open();
+  for (int times = 0; times < 2; ++times) {  // Again does no harm.
+    const auto installed = machine->install(staged_);
+    ASSERT_TRUE(installed.has_value()) << installed.error().detail;
+    EXPECT_EQ(machine->applied(), staged_.manifest.at);
+    EXPECT_EQ(machine->durable(), staged_.manifest.at);
+  }
+  machine->verify();
+  const auto later = open();  // Another process.
+  EXPECT_EQ(later->applied(), staged_.manifest.at);
+  EXPECT_TRUE(later->configured());
+  EXPECT_EQ(later->largest_now(tenant_), node_.machine().largest_now(tenant_));
+}
+
+TEST_F(ReplicatedInstall, AFlushOfTheStateBeforeComesTooLate) {  // durable() never goes back
+  const auto machine = open();
+  machine->request_flush();
+  ASSERT_TRUE(machine->install(staged_).has_value());
+  for (auto& task : background_.tasks)
+    task();
+  EXPECT_EQ(machine->durable(), staged_.manifest.at);
+  EXPECT_EQ(open()->applied(), staged_.manifest.at);
+  background_.tasks.clear();
+  machine->request_flush();
+  ASSERT_EQ(background_.tasks.size(), 1U);  // The next flush is not held up.
+}
+
+TEST_F(ReplicatedInstall, WhereverTheDiskRefusesTheStateIsOldOrNew) {  // log.md R8
+  int refused = 0;
+  for (int change = 0; change < 3; ++change) {
+    files_.files.content.clear();
+    const auto machine = open();
+    files_.changes = change;
+    const auto installed = machine->install(staged_);
+    files_.changes = -1;
+    ASSERT_FALSE(installed.has_value()) << change;
+    EXPECT_EQ(installed.error().code, log::InstallError::kStorage) << change;
+    EXPECT_EQ(machine->applied(), log::Position{}) << change;
+    EXPECT_EQ(machine->durable(), log::Position{}) << change;
+    const auto later = open();
+    const bool is_new = later->applied() == staged_.manifest.at;
+    EXPECT_TRUE(is_new || later->applied() == log::Position{}) << change;
+    EXPECT_TRUE(later->install(staged_).has_value()) << change;
+    EXPECT_EQ(later->applied(), staged_.manifest.at) << change;
+    ++refused;
+  }
+  EXPECT_EQ(refused, 3);
+}
+
+TEST_F(ReplicatedInstall, RefusesWhatTheManifestDoesNotSay) {
+  const auto machine = open();
+  log::StagedCheckpoint other = staged_;
+  other.manifest.at.index = log::Index{999};
+  EXPECT_EQ(machine->install(other).error().code, log::InstallError::kDamaged);
+  std::filesystem::resize_file(home_ / kSnapshotName, 100);
+  EXPECT_EQ(machine->install(staged_).error().code, log::InstallError::kDamaged);
+  std::filesystem::remove(home_ / kSnapshotName);
+  EXPECT_EQ(machine->install(staged_).error().code, log::InstallError::kDamaged);
+  EXPECT_EQ(machine->applied(), log::Position{});
+  EXPECT_TRUE(files_.files.content.empty());
 }
 
 // Runs that ended long before their tenant's own time, and no others.

@@ -77,6 +77,12 @@ class MemoryNetwork final : public Network {
     void send(log::NodeId to, log::Lane lane, std::vector<log::Frame> frames) override {
       network.send(from, to, lane, std::move(frames));
     }
+    void send_snapshot_report(log::NodeId to,
+                              log::GroupId group,
+                              const log::SnapshotReport& report) override {
+      if (const auto node = network.nodes_.find(to); node != network.nodes_.end())
+        node->second->recorder.on_snapshot_report(from, group, report);
+    }
     MemoryNetwork& network;
     const log::NodeId from;
   };

@@ -1,15 +1,12 @@
 // Nodes that know each other by certificates (L-68).
-//
-// An authority made by openssl signs nodes 1 and 2 of cluster 7, node 1 of another cluster, and one that names no node; a
-// stranger signs itself.
 
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
-#include "tests/certificates.h"
 #include "tests/peers/grpc_nodes.h"
+#include "tests/peers/node_certificates.h"
 #include "tests/peers/raw_stream.h"
 
 namespace cadastre::peers {
@@ -23,26 +20,6 @@ using Seen = Recorder::Seen;
 
 constexpr NodeId kOne{1};
 constexpr NodeId kTwo{2};
-
-class Certificates {
- public:
-  Certificates() {
-    authority_.sign_itself("stranger", "IP:127.0.0.1,URI:cadastre://cluster/7/node/1");
-    authority_.sign("one", "IP:127.0.0.1,URI:cadastre://cluster/7/node/1");
-    authority_.sign("two", "IP:127.0.0.1,URI:cadastre://cluster/7/node/2");
-    authority_.sign("foreign", "IP:127.0.0.1,URI:cadastre://cluster/8/node/1");
-    authority_.sign("nameless", "IP:127.0.0.1");
-    authority_.sign("both",
-                    "IP:127.0.0.1,URI:cadastre://cluster/7/node/1,URI:cadastre://cluster/7/node/2");
-  }
-  [[nodiscard]] server::PeerTls of(std::string_view name) const {
-    return {authority_.certificate("authority"), authority_.certificate(name),
-            authority_.key(name)};
-  }
-
- private:
-  const TestAuthority authority_;
-};
 
 struct PeerTls : testing::Test {
   // Whether a node 1 with that certificate is heard by node 2 with this one.
@@ -67,7 +44,7 @@ struct PeerTls : testing::Test {
     return came(two.recorder().seen());
   }
 
-  const Certificates certificates;
+  const NodeCertificates certificates;
   std::uint64_t refused_by_two = 0;
   std::uint64_t refused_by_one = 0;
 };

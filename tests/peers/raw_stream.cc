@@ -12,12 +12,12 @@
 namespace cadastre::peers {
 
 struct RawStream::Call {
-  explicit Call(std::uint16_t port)
+  Call(std::uint16_t port, const char* method)
       : stub(grpc::CreateChannel(fmt::format("127.0.0.1:{}", port),
                                  grpc::InsecureChannelCredentials())) {
     context.set_deadline(
         gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_seconds(30, GPR_TIMESPAN)));
-    stream = stub.PrepareCall(&context, server::kFramesMethod, &queue);
+    stream = stub.PrepareCall(&context, method == nullptr ? server::kFramesMethod : method, &queue);
     stream->StartCall(this);
     (void)next();
   }
@@ -42,7 +42,8 @@ struct RawStream::Call {
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream;
 };
 
-RawStream::RawStream(std::uint16_t port) : call_(std::make_unique<Call>(port)) {}
+RawStream::RawStream(std::uint16_t port, const char* method)
+    : call_(std::make_unique<Call>(port, method)) {}
 RawStream::~RawStream() = default;
 
 bool RawStream::write(base::ByteView message) {

@@ -1,4 +1,4 @@
-// RawStream: a stream to a node's peer port that writes any bytes, as a broken or hostile peer would.
+// RawStream: a call of a node's peer port that writes any bytes, as a broken or hostile peer would.
 
 #pragma once
 
@@ -12,8 +12,8 @@ namespace cadastre::peers {
 
 class RawStream {
  public:
-  // Plain, on loopback.
-  explicit RawStream(std::uint16_t port);
+  // Plain, on loopback. The method is one of peer_wire.h; nothing: the stream of frames.
+  explicit RawStream(std::uint16_t port, const char* method = nullptr);
   RawStream(const RawStream&) = delete;
   RawStream& operator=(const RawStream&) = delete;
   ~RawStream();

@@ -35,8 +35,10 @@ std::shared_ptr<grpc::ChannelCredentials> credentials(const std::optional<TlsOpt
                                .pem_cert_chain = tls->certificate});
 }
 
-std::unique_ptr<v1::Coordination::Stub> connect(const std::string& address,
-                                                const std::optional<TlsOptions>& tls) {
+}  // namespace
+
+std::shared_ptr<grpc::Channel> connect(const std::string& address,
+                                       const std::optional<TlsOptions>& tls) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(static_cast<int>(kMessageBytesMax));
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // Ours know which requests may be repeated.
@@ -45,13 +47,15 @@ std::unique_ptr<v1::Coordination::Stub> connect(const std::string& address,
   // By its name a pause; in fact how long an attempt may take.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
-  return v1::Coordination::NewStub(grpc::CreateCustomChannel(address, credentials(tls), arguments));
+  return grpc::CreateCustomChannel(address, credentials(tls), arguments);
 }
+
+namespace {
 
 std::vector<std::unique_ptr<v1::Coordination::Stub>> connect_all(const RemoteOptions& options) {
   std::vector<std::unique_ptr<v1::Coordination::Stub>> stubs;
   for (const std::string_view address : addresses_of(options.address))
-    stubs.push_back(connect(std::string(address), options.tls));
+    stubs.push_back(v1::Coordination::NewStub(connect(std::string(address), options.tls)));
   return stubs;
 }
 
@@ -74,9 +78,9 @@ void RemoteCoordination::Channel::limit(grpc::ClientContext& context) const {
 }
 
 std::optional<std::chrono::milliseconds> RemoteCoordination::Channel::next_attempt(
-    Repeat repeat, const Attempts& attempts, const AnyError& error) {
+    Repeat repeat, const Attempts& attempts, const Failure& failure) {
   const base::MutexLock lock(mutex_);
-  return client::next_attempt(options_.retry, repeat, attempts, error, random_);
+  return client::next_attempt(options_.retry, repeat, attempts, failure, random_);
 }
 
 bool is_unheard(const grpc::Status& status) noexcept {

@@ -98,7 +98,7 @@ class RemoteCoordination::Channel {
   void limit(grpc::ClientContext& context) const;
   [[nodiscard]] std::optional<std::chrono::milliseconds> next_attempt(Repeat repeat,
                                                                       const Attempts& attempts,
-                                                                      const AnyError& error)
+                                                                      const Failure& failure)
       CAD_EXCLUDES(mutex_);
   [[nodiscard]] Timer& timer() noexcept { return timer_; }
   [[nodiscard]] base::Elapsed elapsed() const noexcept { return clock_.elapsed(); }
@@ -115,6 +115,8 @@ class RemoteCoordination::Channel {
   CallsUnderWay calls_;  // Last: its calls use what stands above.
 };
 
+[[nodiscard]] std::shared_ptr<grpc::Channel> connect(const std::string& address,
+                                                     const std::optional<TlsOptions>& tls);
 [[nodiscard]] WireStatus from_grpc(const grpc::Status& status);
 // Another server of the cluster may do better.
 [[nodiscard]] bool is_unheard(const grpc::Status& status) noexcept;
@@ -176,11 +178,11 @@ class UnaryCall final : public Call {
     if (is_unheard(status)) shell_.leave_server(server_);
     ++attempts_.made;
     attempts_.spent = shell_.elapsed() - began_;
-    const AnyError error = from_status(from_grpc(status), asking_.tenant);
+    const Failure failure = failure_of(from_grpc(status), asking_.tenant);
     const auto delay = shell_.calls().is_closed()
                            ? std::nullopt
-                           : shell_.next_attempt(asking_.repeat, attempts_, error);
-    if (!delay) return end(std::unexpected(error));
+                           : shell_.next_attempt(asking_.repeat, attempts_, failure);
+    if (!delay) return end(std::unexpected(failure.error));
     shell_.timer().after(*delay, [this] { attempt(); });
   }
 

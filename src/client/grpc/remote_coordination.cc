@@ -35,8 +35,7 @@ using coord::OpId;
 using coord::TenantId;
 using coord::Unit;
 
-Result<std::unique_ptr<RemoteCoordination>, RemoteError> RemoteCoordination::open(
-    const RemoteOptions& options, const RemoteParts& parts) {
+Result<void, RemoteError> check(const RemoteOptions& options) {
   const auto addresses = addresses_of(options.address);
   if (addresses.empty())
     return base::fail(RemoteError::kBadAddress, "a server is HOST:PORT, several go with commas");
@@ -46,6 +45,12 @@ Result<std::unique_ptr<RemoteCoordination>, RemoteError> RemoteCoordination::ope
   }
   if (options.tls && options.tls->certificate.empty() != options.tls->key.empty())
     return base::fail(RemoteError::kBadTls, "a certificate and its key are given together");
+  return {};
+}
+
+Result<std::unique_ptr<RemoteCoordination>, RemoteError> RemoteCoordination::open(
+    const RemoteOptions& options, const RemoteParts& parts) {
+  CAD_TRY(check(options));
   // What gRPC would print is in the errors of the calls.
   gpr_set_log_function([](gpr_log_func_args*) {});
   return std::unique_ptr<RemoteCoordination>(

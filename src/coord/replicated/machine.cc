@@ -30,7 +30,8 @@ base::Result<std::unique_ptr<Machine>, OpenError> Machine::open(const MachinePar
   const auto loaded = parts.store.load();
   if (!loaded) return base::fail(OpenError::kCannotRead, loaded.error().detail);
   if (!loaded->has_value()) {
-    return std::unique_ptr<Machine>(new Machine(parts, State(hash_seed), {}));
+    return std::unique_ptr<Machine>(
+        new Machine(parts, hash_seed, std::make_unique<State>(hash_seed), {}));
   }
   const auto content = decode_snapshot(**loaded);
   if (!content) {
@@ -38,12 +39,19 @@ base::Result<std::unique_ptr<Machine>, OpenError> Machine::open(const MachinePar
         content.error().code == SnapshotError::kNewer ? OpenError::kNewer : OpenError::kDamaged;
     return base::fail(code, content.error().detail);
   }
-  return std::unique_ptr<Machine>(
-      new Machine(parts, State(*content, hash_seed), content->head.applied));
+  return std::unique_ptr<Machine>(new Machine(
+      parts, hash_seed, std::make_unique<State>(*content, hash_seed), content->head.applied));
 }
 
-Machine::Machine(const MachineParts& parts, State state, log::Position applied)
-    : parts_(parts), state_(std::move(state)), applied_(applied), durable_(applied) {}
+Machine::Machine(const MachineParts& parts,
+                 std::uint64_t hash_seed,
+                 std::unique_ptr<State> state,
+                 log::Position applied)
+    : parts_(parts),
+      hash_seed_(hash_seed),
+      state_(std::move(state)),
+      applied_(applied),
+      durable_(applied) {}
 
 log::Position Machine::applied() const {
   const base::MutexLock lock(mutex_);
@@ -61,7 +69,7 @@ base::Result<void, log::ApplyError> Machine::apply(std::span<const log::EntryVie
   for (const log::EntryView& entry : round) {
     CAD_CHECK(entry.at.index == applied_.index + 1, "each index once, in order");
     for (const ByteView command : entry.commands) {
-      auto answer = state_.execute(command);
+      auto answer = state_->execute(command);
       if (!answer) return base::fail(log::ApplyError::kCommand, to_text(answer.error()));
       results.result(*std::move(answer));
     }
@@ -72,8 +80,8 @@ base::Result<void, log::ApplyError> Machine::apply(std::span<const log::EntryVie
 
 Machine::Image Machine::make_image() const {
   const base::MutexLock lock(mutex_);
-  const SnapshotHead head{state_.configured(), applied_, state_.settings()};
-  return {encode_snapshot(head, state_.records(), state_.times()), applied_};
+  const SnapshotHead head{state_->configured(), applied_, state_->settings()};
+  return {encode_snapshot(head, state_->records(), state_->times()), applied_};
 }
 
 void Machine::request_flush() {
@@ -87,13 +95,24 @@ void Machine::request_flush() {
 
 void Machine::write_image(Image image) {
   seal(image.bytes);
-  const auto saved = parts_.store.save(image.bytes);
+  const auto saved = [&] {
+    const base::MutexLock lock(save_mutex_);
+    return save(image);
+  }();
   if (!saved) {
     parts_.logger.warn("coordination snapshot not written", {{"reason", saved.error().detail}});
   }
   const base::MutexLock lock(flush_mutex_);
   flushing_ = false;
-  if (saved) durable_ = image.at;
+}
+
+// What is durable never goes back: an image that was made before an install and comes after it is dropped.
+base::Result<void, FileError> Machine::save(const Image& image) {
+  if (image.at.index < durable().index) return {};
+  CAD_TRY(parts_.store.save(image.bytes));
+  const base::MutexLock lock(flush_mutex_);
+  durable_ = image.at;
+  return {};
 }
 
 base::Result<log::Position, log::CheckpointError> Machine::checkpoint(
@@ -111,29 +130,59 @@ base::Result<log::Position, log::CheckpointError> Machine::checkpoint(
   return image.at;
 }
 
+base::Result<void, log::InstallError> Machine::install(const log::StagedCheckpoint& from) {
+  PosixSnapshotFiles files(from.directory);
+  auto loaded = SnapshotStore(files).load();
+  if (!loaded) return base::fail(log::InstallError::kStorage, loaded.error().detail);
+  if (!loaded->has_value())
+    return base::fail(log::InstallError::kDamaged, from.directory.string() + " has no snapshot");
+  const auto content = decode_snapshot(**loaded);
+  if (!content) {
+    const bool newer = content.error().code == SnapshotError::kNewer;
+    return base::fail(newer ? log::InstallError::kNewer : log::InstallError::kDamaged,
+                      content.error().detail);
+  }
+  const log::Position at = content->head.applied;
+  if (!(at == from.manifest.at)) {
+    return base::fail(log::InstallError::kDamaged, "the snapshot is at " + to_string(at) +
+                                                       ", its manifest says " +
+                                                       to_string(from.manifest.at));
+  }
+  auto state = std::make_unique<State>(*content, hash_seed_);
+  {
+    const base::MutexLock lock(save_mutex_);
+    const auto saved = save({**std::move(loaded), at});
+    if (!saved) return base::fail(log::InstallError::kStorage, saved.error().detail);
+  }
+  const base::MutexLock lock(mutex_);
+  state_ = std::move(state);
+  applied_ = at;
+  return {};
+}
+
 bool Machine::configured() const {
   const base::MutexLock lock(mutex_);
-  return state_.configured();
+  return state_->configured();
 }
 
 Settings Machine::settings() const {
   const base::MutexLock lock(mutex_);
-  return state_.settings();
+  return state_->settings();
 }
 
 LogicalTime Machine::largest_now(const TenantId& tenant) const {
   const base::MutexLock lock(mutex_);
-  return state_.largest_now(tenant);
+  return state_->largest_now(tenant);
 }
 
 std::vector<Machine::Collectable> Machine::collectable(std::uint64_t retention,
                                                        std::size_t limit) const {
   std::vector<Collectable> found;
   const base::MutexLock lock(mutex_);
-  for (const TenantTime& time : state_.times()) {
+  for (const TenantTime& time : state_->times()) {
     if (found.size() == limit) break;
     const auto before = forget_before(time.largest_now, retention);
-    const auto oldest = state_.records().oldest_completion(time.tenant);
+    const auto oldest = state_->records().oldest_completion(time.tenant);
     if (before && oldest && *oldest < *before) found.push_back({time.tenant, *before});
   }
   return found;
@@ -141,7 +190,7 @@ std::vector<Machine::Collectable> Machine::collectable(std::uint64_t retention,
 
 void Machine::verify() const {
   const base::MutexLock lock(mutex_);
-  state_.verify();
+  state_->verify();
 }
 
 }  // namespace cadastre::coord::replicated

@@ -80,12 +80,15 @@ class Machine final : public log::StateMachine {
   // The directory gets one file, which a store can load.
   [[nodiscard]] base::Result<log::Position, log::CheckpointError> checkpoint(
       const log::CheckpointTarget& to) override CAD_EXCLUDES(mutex_);
+  // Takes such a directory, and keeps its file in the store.
+  [[nodiscard]] base::Result<void, log::InstallError> install(
+      const log::StagedCheckpoint& from) override CAD_EXCLUDES(mutex_, flush_mutex_, save_mutex_);
 
   // Calls with the records as one round left them.
   template <class Read>
   auto read(const Read& read) CAD_EXCLUDES(mutex_) {
     const base::MutexLock lock(mutex_);
-    return read(state_.records());
+    return read(state_->records());
   }
 
   [[nodiscard]] bool configured() const CAD_EXCLUDES(mutex_);
@@ -106,20 +109,28 @@ class Machine final : public log::StateMachine {
   void verify() const CAD_EXCLUDES(mutex_);
 
  private:
-  Machine(const MachineParts& parts, State state, log::Position applied);
+  Machine(const MachineParts& parts,
+          std::uint64_t hash_seed,
+          std::unique_ptr<State> state,
+          log::Position applied);
 
   struct Image {
     base::Bytes bytes;
     log::Position at;
   };
   [[nodiscard]] Image make_image() const CAD_EXCLUDES(mutex_);
-  void write_image(Image image) CAD_EXCLUDES(flush_mutex_);
+  void write_image(Image image) CAD_EXCLUDES(flush_mutex_, save_mutex_);
+  [[nodiscard]] base::Result<void, FileError> save(const Image& image) CAD_EXCLUDES(flush_mutex_)
+      CAD_REQUIRES(save_mutex_);
 
   const MachineParts parts_;
+  const std::uint64_t hash_seed_;
 
   mutable base::Mutex mutex_;
-  State state_ CAD_GUARDED_BY(mutex_);
+  std::unique_ptr<State> state_ CAD_GUARDED_BY(mutex_);
   log::Position applied_ CAD_GUARDED_BY(mutex_);
+
+  base::Mutex save_mutex_;  // The store's one caller: the background, or an install.
 
   mutable base::Mutex flush_mutex_;
   log::Position durable_ CAD_GUARDED_BY(flush_mutex_);

@@ -93,13 +93,21 @@ void ReplicatedBackend::propose_bytes(base::ByteView command, const char* label,
 
 template <class T, class E, class Read>
 void ReplicatedBackend::read(const char* label, Read read, Completion<T, E> done) {
-  group_.read_barrier(log::ReadMode::kLinearizable,
-                      [this, label, read = std::move(read),
-                       done = std::move(done)](log::ReadAnswer barrier) mutable {
-                        if (!barrier)
-                          return done(base::fail(E(transient(label, barrier.error().detail))));
-                        done(machine_.read(read));
-                      });
+  read_in<T, E>(log::ReadMode::kLeaseIfValid, label, std::move(read), std::move(done));
+}
+
+template <class T, class E, class Read>
+void ReplicatedBackend::read_in(log::ReadMode mode,
+                                const char* label,
+                                Read read,
+                                Completion<T, E> done) {
+  group_.read_barrier(mode, [this, label, read = std::move(read),
+                             done = std::move(done)](log::ReadAnswer barrier) mutable {
+    if (!barrier) return done(base::fail(E(transient(label, barrier.error().detail))));
+    auto found = machine_.read(read);
+    if (group_.still_holds(*barrier)) return done(std::move(found));
+    read_in<T, E>(log::ReadMode::kLinearizable, label, std::move(read), std::move(done));
+  });
 }
 
 void ReplicatedBackend::configure(const Settings& settings,

@@ -175,6 +175,8 @@ class ReplicatedBackend final : public AsyncCoordinationFacade {
   // Answers with what `read` finds once everything that was answered before is visible.
   template <class T, class E, class Read>
   void read(const char* label, Read read, Completion<T, E> done);
+  template <class T, class E, class Read>
+  void read_in(log::ReadMode mode, const char* label, Read read, Completion<T, E> done);
 
   log::Group& group_;
   Machine& machine_;

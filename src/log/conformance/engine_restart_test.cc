@@ -30,9 +30,6 @@ class History {
 
   [[nodiscard]] const Outcomes& outcomes() const noexcept { return outcomes_; }
 
- private:
-  static constexpr int kActionsMax = 40;
-
   void propose(GroupId id) {
     auto& those = outcomes_[id];
     const std::string command = to_string(id) + "." + std::to_string(those.size());
@@ -40,6 +37,10 @@ class History {
     const bool fenced = those.size() % 4 == 3 && term != kAnyTerm;
     those.push_back(fenced ? node_.propose_if_term(id, term, command) : node_.propose(id, command));
   }
+
+ private:
+  static constexpr int kActionsMax = 40;
+
   void act(int number) {
     switch (number) {
       case 2:
@@ -201,8 +202,10 @@ TEST_P(EngineSuite, AnyWriteThatFailsStopsEverythingBeforeAnyoneIsTold) {  // L-
     ASSERT_TRUE(one.try_start({kOne, kTwo}));
     History history(one);
     one.fail_write(failing);
-    for (int i = 0; i < 2'000 && !one.host().dead(); ++i)
+    for (int i = 0; i < 2'000 && !one.host().dead(); ++i) {
       history.step();
+      if (i % 50 == 49) history.propose(kOne);  // Each one a set.
+    }
     ASSERT_TRUE(one.host().dead()) << failing;
     EXPECT_NE(one.runner().failed.find("input/output error"), std::string::npos);
     EXPECT_TRUE(one.host().drained());

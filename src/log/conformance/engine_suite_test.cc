@@ -181,7 +181,7 @@ TEST_P(EngineSuite, AReadSeesEverythingThatWasCompletedBefore) {  // L-83
   std::optional<Index> seen;
   node.group(kGroup).read_barrier(ReadMode::kLinearizable, [&](ReadAnswer answer) {
     ASSERT_TRUE(answer);
-    seen = *answer;
+    seen = answer->applied;
     EXPECT_EQ(executed(), Commands{"one"});
   });
   node.rest_unapplied();

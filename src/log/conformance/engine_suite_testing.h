@@ -224,7 +224,7 @@ class Node {
   // One step of the first part that has work. False: none has.
   bool step() {
     return std::ranges::any_of(schedule, [this](Part part) { return step(part); }) ||
-           (neighbours_ && neighbours_->step());
+           runner_->step_reader(*host_) || (neighbours_ && neighbours_->step());
   }
   bool step(Part part) {
     switch (part) {
@@ -270,7 +270,7 @@ class Node {
 
   bool step_unapplied() {
     return runner_->step_log(*host_) || writing_ || runner_->step_writer(*host_) ||
-           (neighbours_ && neighbours_->step());
+           runner_->step_reader(*host_) || (neighbours_ && neighbours_->step());
   }
   // Time passes until the node leads its groups; what it executes waits.
   void lead(const std::vector<GroupId>& groups) {

@@ -82,6 +82,80 @@ TEST_P(StorageSuite, ConfigurationsAreThereUntilTheyAreDropped) {  // 4.1, L-72
   EXPECT_EQ(read->front().type, EntryType::kConfChange);
 }
 
+TEST_P(StorageSuite, AnInstallTakesThePlaceOfTheWholeLog) {  // 4.1, L-58, L-59
+  struct Case {
+    const char* what;
+    std::uint64_t entries;  // Of the log before.
+    std::uint64_t at;
+    std::uint64_t behind;  // Entries that come with it.
+  };
+  std::uint64_t set = 0;
+  std::uint64_t id = 0;
+  for (const Case& one :
+       {Case{"a follower that is far behind", 5, 1'000, 0},
+        Case{"with entries behind it", 5, 20, 3}, Case{"a stale suffix, some of it", 10, 8, 0},
+        Case{"the same, with entries", 10, 8, 1}, Case{"a long one", 300, 8, 2},
+        Case{"an empty log", 0, 50, 0}}) {
+    SCOPED_TRACE(one.what);
+    GroupWrite first;
+    first.group = GroupId{++id};
+    first.incarnation = Incarnation{1};
+    first.created = EngineKind::kRaft;
+    first.confs.push_back({Index{0}, {}});
+    first.state = HardState{.term = Term{1}, .vote = {}, .commit = {}};
+    for (std::uint64_t index = 1; index <= one.entries; ++index) {
+      first.last = {Term{1}, Index{index}};
+      first.entries.push_back({first.last, EntryType::kNormal, Body::copy_of(Bytes(4))});
+    }
+    ASSERT_TRUE(storage().write({.number = SetNumber{++set}, .groups = {first}, .bytes = 0}));
+
+    PendingInstall pending{
+        .source = NodeId{3}, .checkpoint = CheckpointId{77}, .at = {Term{4}, Index{one.at}}};
+    pending.list_hash.fill(std::byte{0xab});
+    const ConfRecord conf{Index{one.at}, {.voters = {NodeId{2}, NodeId{3}}}};
+    GroupWrite second;
+    second.group = first.group;
+    second.incarnation = Incarnation{1};
+    second.truncated = pending.at;
+    second.installs = pending;
+    second.confs_dropped = {Index{0}};
+    second.confs = {conf};
+    second.last_before = first.last.index;
+    second.last = pending.at;
+    for (std::uint64_t i = 1; i <= one.behind; ++i) {
+      second.last = {Term{4}, Index{one.at + i}};
+      second.entries.push_back({second.last, EntryType::kNormal, Body::copy_of(Bytes(9))});
+    }
+    second.state = HardState{.term = Term{4}, .vote = {}, .commit = Index{one.at}};
+    ASSERT_TRUE(storage().write({.number = SetNumber{++set}, .groups = {second}, .bytes = 0}));
+
+    const auto found = [&] {
+      close();
+      return reopen_unchecked().groups.back();
+    };
+    const GroupImage image = found();
+    EXPECT_EQ(image.installing, pending);
+    EXPECT_EQ(image.truncated, pending.at);
+    EXPECT_EQ(image.last, second.last);
+    EXPECT_EQ(image.confs, std::vector{conf});
+    EXPECT_EQ(image.entry_bytes, 9 * one.behind);
+    for (const std::uint64_t gone : {std::uint64_t{1}, one.at, one.at + one.behind + 1}) {
+      EXPECT_FALSE(storage().read(image.group, Incarnation{1}, Index{gone}, Index{gone}, 100))
+          << gone;
+    }
+
+    GroupWrite third;
+    third.group = first.group;
+    third.incarnation = Incarnation{1};
+    third.installed = true;
+    third.last_before = second.last.index;
+    third.last = second.last;
+    ASSERT_TRUE(storage().write({.number = SetNumber{++set}, .groups = {third}, .bytes = 0}));
+    EXPECT_EQ(found().installing, std::nullopt);
+    EXPECT_EQ(found().last, second.last);
+  }
+}
+
 TEST_P(StorageSuite, SetsGoOnAfterAReopening) {
   for (int run = 0; run < 3; ++run) {
     for (int set = 0; set < 3; ++set)

@@ -4,7 +4,7 @@
 //   offset  size  field
 //        0     4  change_bytes  u32, little-endian
 //        4     n  change        eraftpb.ConfChangeV2
-//    4 + n     m  context       addresses of who joins (L-91)
+//    4 + n     m  context       conf_context.h
 
 #pragma once
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/boot_clock.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "log/conformance/engine_suite_testing.h"
@@ -27,29 +28,41 @@
 namespace cadastre::log {
 
 inline constexpr GroupId kSceneGroup{7};
+inline constexpr ClusterId kSceneCluster{1};
 
 struct Letter {
   NodeId from;
   NodeId to;
   Lane lane = Lane::kControl;
   Frame frame;
+  std::optional<SnapshotReport> report = std::nullopt;  // Nothing: the frame.
 };
 
 class RaftMember final : public Transport {
  public:
-  RaftMember(NodeId id, std::vector<NodeId> founders, base::ManualClock& clock)
-      : id_(id), founders_(std::move(founders)), clock_(clock) {
+  RaftMember(NodeId id,
+             std::vector<NodeId> founders,
+             const Settings& settings,
+             MemorySnapshotter::Fetch fetch)
+      : id_(id), founders_(std::move(founders)), settings_(settings), fetch_(std::move(fetch)) {
+    ledger_.shelf = &shelf_;
     start();
   }
 
   void start() {
     ++runs_;
     runner_ = std::make_unique<StepRunner>();
-    storage_ = std::make_unique<MemoryStorage>(disk_, NodeIdentity{ClusterId{1}, id_});
+    storage_ = std::make_unique<MemoryStorage>(disk_, NodeIdentity{kSceneCluster, id_});
     machine_ = std::make_unique<LedgerMachine>(ledger_);
     notes_ = std::make_unique<conformance::LeadershipNotes>();
-    const HostReplication replication{.self = id_, .run = runs_, .transport = this};
-    auto host = Host::open({*storage_, *runner_, clock_, {}, replication});
+    snapshotter_ = std::make_unique<MemorySnapshotter>(shelf_, clock, fetch_);
+    const HostReplication replication{.self = id_,
+                                      .run = runs_,
+                                      .transport = this,
+                                      .cluster = kSceneCluster,
+                                      .snapshotter = snapshotter_.get(),
+                                      .boot_clock = &boot_clock};
+    auto host = Host::open({*storage_, *runner_, clock, settings_, replication});
     CAD_CHECK(host.has_value(), "a disk of the scene opens");
     host_ = std::move(*host);
     auto opened = host_->open_group({.group = kSceneGroup,
@@ -59,32 +72,45 @@ class RaftMember final : public Transport {
     CAD_CHECK(opened.has_value(), "the group of the scene opens");
     face_ = *opened;
   }
-  // Dies; what was not synced is gone.
-  void crash() {
+  // Dies; what was not synced is gone, or is there by chance.
+  enum class Unsynced : std::uint8_t {
+    kGone,
+    kThere
+  };
+  void crash(Unsynced unsynced = Unsynced::kGone) {
     host_.reset();
+    snapshotter_.reset();
     face_ = nullptr;
     writing_.reset();
     storage_.reset();
     mail.clear();
-    disk_.crash(0);
+    disk_.crash(unsynced == Unsynced::kThere ? disk_.unsynced_bytes() : 0);
+    shelf_.crash([&] { return unsynced == Unsynced::kThere; });
   }
   [[nodiscard]] bool up() const noexcept { return host_ != nullptr; }
 
   bool step() {
-    if (!up()) return false;
-    return runner_->step_log(*host_) || step_disk() ||
-           (!applier_stands && runner_->step_applier(*host_));
+    if (!up() || paused) return false;
+    return runner_->step_log(*host_) || step_disk() || runner_->step_reader(*host_) ||
+           (!applier_stands && runner_->step_applier(*host_)) ||
+           (!bulk_stands && snapshotter_->step());
   }
   void look_at_clock() {
-    if (up()) (void)host_->run_log();
+    if (up() && !paused) (void)host_->run_log();
   }
 
   void send(NodeId to, Lane lane, std::vector<Frame> frames) override {
     for (Frame& frame : frames)
       mail.push_back({id_, to, lane, std::move(frame)});
   }
+  void send_snapshot_report(NodeId to, GroupId group, const SnapshotReport& report) override {
+    mail.push_back({id_, to, Lane::kControl, {group, id_, to, {}}, report});
+  }
   void receive(const Letter& letter) {
-    if (up()) host_->on_frames(letter.from, {letter.frame});
+    if (!up()) return;
+    if (letter.report)
+      return host_->on_snapshot_report(letter.from, letter.frame.group, *letter.report);
+    host_->on_frames(letter.from, {letter.frame});
   }
 
   std::shared_ptr<conformance::Outcome> propose(std::string_view command) {
@@ -101,9 +127,13 @@ class RaftMember final : public Transport {
     return answer;
   }
   using ConfAnswer = base::Result<ConfRecord, ConfError>;
-  std::shared_ptr<std::optional<ConfAnswer>> change(ConfChange change) {
+  // Of the membership as this node has it; joiners are found at a name made of their ids.
+  std::shared_ptr<std::optional<ConfAnswer>> change(MembershipChange change) {
     auto answer = std::make_shared<std::optional<ConfAnswer>>();
-    face_->change_membership({std::move(change), status().conf->index},
+    change.expected_conf_index = status().conf->index;
+    for (const ConfStep& step : change.steps)
+      change.addresses.push_back({step.node, {"node" + to_string(step.node) + ":2", ""}});
+    face_->change_membership(std::move(change),
                              [answer](ConfAnswer said) { *answer = std::move(said); });
     return answer;
   }
@@ -118,9 +148,19 @@ class RaftMember final : public Transport {
   }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_->notes; }
   [[nodiscard]] bool syncing() const noexcept { return writing_.has_value(); }
+  [[nodiscard]] LedgerMachine& machine() const { return *machine_; }
+  [[nodiscard]] MemorySnapshotter& snapshotter() const { return *snapshotter_; }
+  [[nodiscard]] const CheckpointShelf& shelf() const noexcept { return shelf_; }
+  [[nodiscard]] StepRunner& runner() const { return *runner_; }
+  [[nodiscard]] MemoryStorage& storage() const { return *storage_; }
 
+  base::ManualClock clock;
+  base::DerivedBootClock boot_clock{clock};
+  int drift_per_mille = 0;      // How much faster than the cluster's the clock runs.
+  bool paused = false;          // Nothing runs; time goes on, and frames arrive.
   bool disk_hangs = false;      // What is written is not synced.
   bool applier_stands = false;  // Nothing is executed.
+  bool bulk_stands = false;     // No checkpoint is sealed or staged.
   std::vector<Letter> mail;     // On its way.
 
  private:
@@ -140,14 +180,17 @@ class RaftMember final : public Transport {
 
   const NodeId id_;
   const std::vector<NodeId> founders_;
-  base::ManualClock& clock_;
+  const Settings settings_;
+  const MemorySnapshotter::Fetch fetch_;
   MemoryDisk disk_;
+  CheckpointShelf shelf_;
   LedgerDisk ledger_;
   std::uint64_t runs_ = 0;
   std::unique_ptr<StepRunner> runner_;
   std::unique_ptr<MemoryStorage> storage_;
   std::unique_ptr<LedgerMachine> machine_;
   std::unique_ptr<conformance::LeadershipNotes> notes_;
+  std::unique_ptr<MemorySnapshotter> snapshotter_;
   std::unique_ptr<Host> host_;
   Group* face_ = nullptr;
   std::optional<WriteSet> writing_;
@@ -155,13 +198,15 @@ class RaftMember final : public Transport {
 
 class RaftCluster {
  public:
-  explicit RaftCluster(std::uint64_t voters) {
+  explicit RaftCluster(std::uint64_t voters, const Settings& settings = {}) : settings_(settings) {
     std::vector<NodeId> founders;
     for (std::uint64_t id = 1; id <= voters; ++id)
       founders.emplace_back(id);
-    for (const NodeId id : founders)
-      members_.push_back(std::make_unique<RaftMember>(id, founders, clock));
+    for (std::uint64_t id = 1; id <= voters; ++id)
+      add(founders);
   }
+  // Knows nobody, and waits to be fed. Its id.
+  std::uint64_t add_joiner() { return add({}); }
 
   [[nodiscard]] RaftMember& at(std::uint64_t id) { return *members_[id - 1]; }
 
@@ -171,11 +216,13 @@ class RaftCluster {
     while (step())
       CAD_CHECK(++steps < 1'000'000, "the scene comes to rest");
   }
-  void pass_time(base::Elapsed by) {
-    for (base::Elapsed passed{}; passed < by; passed += kTick) {
-      clock.advance(kTick);
-      for (const auto& member : members_)
+  void pass_time(base::Elapsed by, base::Elapsed step = kTick) {
+    for (base::Elapsed passed{}; passed < by; passed += step) {
+      clock.advance(step);
+      for (const auto& member : members_) {
+        member->clock.advance(step + step * member->drift_per_mille / 1000);
         member->look_at_clock();
+      }
       settle();
     }
   }
@@ -210,6 +257,7 @@ class RaftCluster {
   base::ManualClock clock;
   std::function<bool(const Letter&)> passes;  // Nothing: all do. What does not is lost,
   std::vector<Letter>* kept = nullptr;        // or kept here.
+  std::function<void()> after_step;           // Whenever something happened.
 
  private:
   bool step() {
@@ -217,7 +265,9 @@ class RaftCluster {
       const std::vector<Letter> mail = std::exchange(member->mail, {});
       for (const Letter& letter : mail)
         carry(letter);
-      if (!mail.empty() || member->step()) return true;
+      if (mail.empty() && !member->step()) continue;
+      if (after_step) after_step();
+      return true;
     }
     return false;
   }
@@ -227,6 +277,18 @@ class RaftCluster {
       return;
     }
     if (letter.to.value() <= members_.size()) at(letter.to.value()).receive(letter);
+  }
+  std::uint64_t add(std::vector<NodeId> founders) {
+    const NodeId id{members_.size() + 1};
+    auto fetch = [this, id](const CheckpointName& name) -> std::optional<base::Bytes> {
+      const bool reaches = !passes || passes({name.node, id, Lane::kBulk, {}});
+      if (!reaches || name.node.value() > members_.size() || !at(name.node.value()).up())
+        return std::nullopt;
+      return at(name.node.value()).snapshotter().read(name);
+    };
+    members_.push_back(
+        std::make_unique<RaftMember>(id, std::move(founders), settings_, std::move(fetch)));
+    return id.value();
   }
   // Whether anybody would hear it.
   [[nodiscard]] bool passes_from(const RaftMember& member) const {
@@ -238,6 +300,7 @@ class RaftCluster {
     return false;
   }
 
+  const Settings settings_;
   std::vector<std::unique_ptr<RaftMember>> members_;
 };
 

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/endian.h"
 #include "log/limits.h"
+#include "log/raft/conf_body.h"
 #include "log/raft/raft_image.h"
 
 namespace cadastre::log {
@@ -186,6 +187,11 @@ Output RaftEngine::take_output() {
   output.must_sync = cad_ready_must_sync(ready.get()) != 0;
   if (const cad_hard_state* state = cad_ready_hard_state(ready.get()); state != nullptr)
     output.state = HardState{Term{state->term}, NodeId{state->vote}, Index{state->commit}};
+  if (const cad_snapshot* snapshot = cad_ready_snapshot(ready.get()); snapshot != nullptr) {
+    output.snapshot = Snapshot{{Term{snapshot->term}, Index{snapshot->index}},
+                               conf_of(snapshot->conf),
+                               base::to_owned(view_of(snapshot->data))};
+  }
   std::size_t count = 0;
   const cad_entry* entries = cad_ready_entries(ready.get(), &count);
   output.entries = entries_of(ready, {entries, count});
@@ -247,7 +253,9 @@ std::optional<MessageHead> RaftEngine::look(ByteView message) const {
                      .term = Term{head.term},
                      .kind = kind_of(head.type),
                      .forced = head.forced != 0,
-                     .entries = head.entries};
+                     .entries = head.entries,
+                     .snapshot = Index{head.snapshot_index},
+                     .data = view_of(head.snapshot_data)};
 }
 
 base::Result<void, StepError> RaftEngine::step(ByteView message) {
@@ -284,12 +292,13 @@ base::Result<Position, ConfError> RaftEngine::propose_conf(const ConfChange& cha
   }
 }
 
-base::Result<ConfState, ConfError> RaftEngine::apply_conf(const Entry& entry) {
+base::Result<ConfRecord, ConfError> RaftEngine::apply_conf(const Entry& entry) {
   const std::vector<cad_entry> views = entry_views({&entry, 1});
   cad_conf_state conf{};
   if (cad_raft_apply_conf(raft_.get(), views.data(), &conf) != CAD_OK)
     return base::fail(ConfError::kInvalid, "entry " + to_string(entry.at) + " changes nothing");
-  return conf_of(conf);
+  const auto body = split_conf_body(entry.body.bytes());
+  return ConfRecord{entry.at.index, conf_of(conf), body ? base::to_owned(body->context) : Bytes{}};
 }
 
 base::Result<void, TransferError> RaftEngine::transfer(NodeId to) {
@@ -321,6 +330,17 @@ void RaftEngine::fetched(std::uint64_t token, std::span<const Entry> entries) {
   cad_raft_entries_fetched(raft_.get(), token, run.get());
 }
 
+void RaftEngine::set_snapshot(const Snapshot& snapshot) {
+  const ConfView conf(snapshot.conf);
+  const cad_snapshot view{snapshot.at.index.value(), snapshot.at.term.value(), conf.view(),
+                          slice_of(snapshot.data)};
+  cad_raft_set_snapshot(raft_.get(), &view);
+}
+
+void RaftEngine::report_snapshot(NodeId peer, SnapshotFate fate) {
+  cad_raft_report_snapshot(raft_.get(), peer.value(), fate == SnapshotFate::kInstalled ? 1 : 0);
+}
+
 void RaftEngine::shrink_cache(Index keep_from) {
   cad_raft_shrink_cache(raft_.get(), keep_from.value());
 }
@@ -330,10 +350,14 @@ std::uint64_t RaftEngine::cache_bytes() const {
 }
 
 std::vector<PeerProgress> RaftEngine::progress() const {
-  std::vector<cad_progress> rows(4 * kMembersMax);
-  rows.resize(std::min(rows.size(), cad_raft_get_progress(raft_.get(), rows.data(), rows.size())));
+  constexpr std::size_t kRowsMax =
+      4 * kMembersMax;  // Both configurations of a joint one, and their learners.
+  std::array<cad_progress, kRowsMax> rows;  // Not initialised: a leader asks at every heartbeat.
+  const std::size_t count =
+      std::min(rows.size(), cad_raft_get_progress(raft_.get(), rows.data(), rows.size()));
   std::vector<PeerProgress> peers;
-  for (const cad_progress& row : rows)
+  peers.reserve(count);
+  for (const cad_progress& row : std::span(rows).first(count))
     peers.push_back({NodeId{row.id}, Index{row.match}, static_cast<PeerState>(row.state),
                      row.active != 0 || NodeId{row.id} == self_});
   return peers;

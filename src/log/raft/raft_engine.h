@@ -39,10 +39,12 @@ class RaftEngine final : public Engine, public Replica {
   [[nodiscard]] base::Result<void, StepError> step(ByteView message) override;
   void report_unreachable(NodeId peer) override;
   [[nodiscard]] base::Result<Position, ConfError> propose_conf(const ConfChange& change) override;
-  [[nodiscard]] base::Result<ConfState, ConfError> apply_conf(const Entry& entry) override;
+  [[nodiscard]] base::Result<ConfRecord, ConfError> apply_conf(const Entry& entry) override;
   [[nodiscard]] base::Result<void, TransferError> transfer(NodeId to) override;
   [[nodiscard]] Wants take_wants() override;
   void fetched(std::uint64_t token, std::span<const Entry> entries) override;
+  void set_snapshot(const Snapshot& snapshot) override;
+  void report_snapshot(NodeId peer, SnapshotFate fate) override;
   void shrink_cache(Index keep_from) override;
   [[nodiscard]] std::uint64_t cache_bytes() const override;
   [[nodiscard]] std::vector<PeerProgress> progress() const override;

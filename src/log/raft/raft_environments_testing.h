@@ -26,7 +26,10 @@ class HandNetwork {
    public:
     End(HandNetwork& network, NodeId from) noexcept : network_(network), from_(from) {}
     void send(NodeId to, Lane /*lane*/, std::vector<Frame> frames) override {
-      network_.mail_.push_back({from_, to, std::move(frames)});
+      network_.mail_.push_back({from_, to, std::move(frames), {}});
+    }
+    void send_snapshot_report(NodeId to, GroupId group, const SnapshotReport& report) override {
+      network_.mail_.push_back({from_, to, {}, std::pair{group, report}});
     }
 
    private:
@@ -40,8 +43,10 @@ class HandNetwork {
     if (mail_.empty()) return false;
     Mail mail = std::move(mail_.front());
     mail_.pop_front();
-    if (TransportSink* sink = sinks_[mail.to]; sink != nullptr)
-      sink->on_frames(mail.from, std::move(mail.frames));
+    TransportSink* const sink = sinks_[mail.to];
+    if (sink == nullptr) return true;
+    if (mail.report) sink->on_snapshot_report(mail.from, mail.report->first, mail.report->second);
+    if (!mail.frames.empty()) sink->on_frames(mail.from, std::move(mail.frames));
     return true;
   }
 
@@ -50,6 +55,7 @@ class HandNetwork {
     NodeId from;
     NodeId to;
     std::vector<Frame> frames;
+    std::optional<std::pair<GroupId, SnapshotReport>> report;
   };
   std::deque<Mail> mail_;
   std::map<NodeId, TransportSink*> sinks_;
@@ -76,7 +82,8 @@ class Voter {
     hosted.face = *opened;
   }
   bool step() {
-    return runner_.step_log(*host_) || runner_.step_writer(*host_) || runner_.step_applier(*host_);
+    return runner_.step_log(*host_) || runner_.step_writer(*host_) || runner_.step_reader(*host_) ||
+           runner_.step_applier(*host_);
   }
   void look_at_clock() {
     (void)host_->run_log();

@@ -32,14 +32,23 @@ class ImageBuilder {
       case RecordKind::kState: return add_state(value);
       case RecordKind::kTruncated: return add_truncated(value);
       case RecordKind::kConf: return add_conf(key.index, value);
+      case RecordKind::kInstall: return add_install(value);
       case RecordKind::kGroup: return add_group(value);
       case RecordKind::kEntry: return add_entry(key.index, value);
     }
     return damaged(name_of(group_) + ": a record of an unknown kind");
   }
 
+  // A group that ends above what was read of it: nothing but the mark of its end.
+  [[nodiscard]] bool is_tombstone() const noexcept {
+    return has_group_ && image_.engine == EngineKind::kTombstone && !state_ && !last_ &&
+           image_.confs.empty() && image_.truncated == Position{};
+  }
+
   base::Result<GroupImage, OpenError> finish() {
     const std::string name = name_of(group_);
+    if (image_.engine == EngineKind::kTombstone)
+      return damaged(name + ": a tombstone with nothing under it");
     if (!has_group_) return damaged(name + ": its group record is missing");
     if (!state_) return damaged(name + ": its state record is missing");
     const Position last = last_.value_or(image_.truncated);
@@ -55,6 +64,8 @@ class ImageBuilder {
       return damaged(name + ": a replicated group has a configuration, a local one has none");
     if (!image_.confs.empty() && image_.confs.back().index > state_->state.commit)
       return damaged(name + ": its configuration is not committed");
+    if (image_.installing && !(image_.installing->at == image_.truncated))
+      return damaged(name + ": the log does not begin at its pending install");
     image_.state = state_->state;
     image_.last = last;
     return std::move(image_);
@@ -79,6 +90,11 @@ class ImageBuilder {
                                  index.value()));
     }
     image_.confs.push_back(std::move(*record));
+    return {};
+  }
+  base::Result<void, OpenError> add_install(ByteView value) {
+    image_.installing = decode_install(value);
+    if (!image_.installing) return damaged(name_of(group_) + ": its pending install does not read");
     return {};
   }
   base::Result<void, OpenError> add_group(ByteView value) {
@@ -115,6 +131,19 @@ class ImageBuilder {
   std::optional<Position> last_;
   bool has_group_ = false;
 };
+
+// Another group, or the end of the one before.
+base::Result<void, OpenError> close(ImageBuilder& group, std::vector<GroupImage>& groups) {
+  const bool same = !groups.empty() && groups.back().group == group.group().group;
+  if (same && group.is_tombstone() && !groups.back().removed) {
+    groups.back().removed = true;
+    return {};
+  }
+  GroupImage image = CAD_TRY(group.finish());
+  if (same) return damaged(name_of(group.group()) + ": it is there in two incarnations");
+  groups.push_back(std::move(image));
+  return {};
+}
 
 // `written`: whether there was a set that wrote a group.
 base::Result<SetNumber, OpenError> read_set_number(RecordCursor& records, bool written) {
@@ -160,9 +189,7 @@ base::Result<LogStorage::Recovered, OpenError> read_images(RecordCursor& records
     const auto key = parse_group_key(records.key());
     if (!key) return damaged("a record with the key " + base::to_hex(records.key()));
     if (!group || !(group->group() == key->group)) {
-      if (group) recovered.groups.push_back(CAD_TRY(group->finish()));
-      if (!recovered.groups.empty() && recovered.groups.back().group == key->group.group)
-        return damaged(name_of(key->group) + ": it is there in two incarnations");
+      if (group) CAD_TRY(close(*group, recovered.groups));
       group.emplace(key->group);
     }
     const auto value = unsealed(records.key(), records.value());
@@ -173,7 +200,7 @@ base::Result<LogStorage::Recovered, OpenError> read_images(RecordCursor& records
     CAD_TRY(group->add(*key, *value));
   }
   if (!records.error().empty()) return damaged(records.error());
-  if (group) recovered.groups.push_back(CAD_TRY(group->finish()));
+  if (group) CAD_TRY(close(*group, recovered.groups));
   recovered.last_set = CAD_TRY(read_set_number(records, !recovered.groups.empty()));
   return recovered;
 }

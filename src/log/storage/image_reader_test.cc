@@ -96,6 +96,20 @@ TEST(ImageReader, AGroupMayEndWhereItIsTruncated) {
   EXPECT_TRUE(recovered->groups[0].terms.empty());
 }
 
+TEST(ImageReader, ATombstoneEndsTheGroupUnderIt) {  // L-90
+  RecordMap records = whole();
+  put_sealed(records, group_key({GroupId{1}, Incarnation{2}}, RecordKind::kGroup),
+             encode_group(EngineKind::kTombstone));
+  RecordMapCursor cursor(records);
+  const auto recovered = read_images(cursor);
+  ASSERT_TRUE(recovered) << recovered.error().detail;
+  ASSERT_EQ(recovered->groups.size(), 2U);
+  EXPECT_TRUE(recovered->groups[0].removed);
+  EXPECT_EQ(recovered->groups[0].incarnation, Incarnation{1});
+  EXPECT_EQ(recovered->groups[0].engine, EngineKind::kRaft);
+  EXPECT_FALSE(recovered->groups[1].removed);
+}
+
 struct Broken {
   const char* what;
   std::function<void(RecordMap&)> damage;
@@ -187,6 +201,20 @@ std::vector<Broken> broken_rules() {  // L-48, L-52
                     encode_group(EngineKind::kLocal));
        },
        "two incarnations"},
+      {"a tombstone that something lies on",
+       [](RecordMap& records) {
+         const GroupKey later{GroupId{1}, Incarnation{2}};
+         put_sealed(records, group_key(later, RecordKind::kState), encode_state({}));
+         put_sealed(records, group_key(later, RecordKind::kGroup),
+                    encode_group(EngineKind::kTombstone));
+       },
+       "a tombstone with nothing under it"},
+      {"a tombstone of a group that never was",
+       [](RecordMap& records) {
+         put_sealed(records, group_key({GroupId{5}, Incarnation{2}}, RecordKind::kGroup),
+                    encode_group(EngineKind::kTombstone));
+       },
+       "a tombstone with nothing under it"},
       {"a record of a kind that nobody writes",
        [](RecordMap& records) {
          RecordKey key = group_key(kOne, RecordKind::kState);
@@ -204,6 +232,17 @@ std::vector<Broken> broken_rules() {  // L-48, L-52
          put_sealed(records, group_key(kOne, RecordKind::kTruncated), Bytes(8));
        },
        "truncation record does not read"},
+      {"a pending install that is too short",
+       [](RecordMap& records) {
+         put_sealed(records, group_key(kOne, RecordKind::kInstall), Bytes(63));
+       },
+       "pending install does not read"},
+      {"a pending install elsewhere than where the log begins",
+       [](RecordMap& records) {
+         put_sealed(records, group_key(kOne, RecordKind::kInstall),
+                    encode_install({.source = {}, .checkpoint = {}, .at = {Term{1}, Index{3}}}));
+       },
+       "does not begin at its pending install"},
       {"a group record of an unknown engine",
        [](RecordMap& records) {
          put_sealed(records, group_key(kOne, RecordKind::kGroup), Bytes(4));

@@ -81,7 +81,8 @@ class Dumper {
         group_->truncated = decode_truncated(*content).value_or(Position{});
         last_ = group_->truncated.index;
         break;
-      case RecordKind::kConf: break;  // What the entries say is enough.
+      case RecordKind::kConf:
+      case RecordKind::kInstall: break;  // What the entries say is enough.
       case RecordKind::kGroup: group_->engine = decode_group(*content); break;
       case RecordKind::kEntry: take_entry(parsed->index, *content); break;
     }

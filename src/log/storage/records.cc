@@ -1,5 +1,7 @@
 #include "log/storage/records.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/endian.h"
@@ -14,6 +16,7 @@ constexpr std::byte kSetPrefix{0x02};
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kNodeBytes = 32;
 constexpr std::size_t kGroupBytes = 4;
+constexpr std::size_t kInstallBytes = 4 * kWordBytes + std::tuple_size_v<FileHash>;
 constexpr std::size_t kConfHeadBytes = 4 * sizeof(std::uint16_t);
 
 RecordKey short_key(std::byte prefix) noexcept {
@@ -41,6 +44,7 @@ std::optional<RecordKind> kind_of(std::byte value) noexcept {
     case RecordKind::kState:
     case RecordKind::kTruncated:
     case RecordKind::kConf:
+    case RecordKind::kInstall:
     case RecordKind::kGroup:
     case RecordKind::kEntry: return kind;
   }
@@ -175,6 +179,25 @@ std::optional<ConfRecord> decode_conf(Index index, ByteView value) {
   return record;
 }
 
+Bytes encode_install(const PendingInstall& install) {
+  Bytes out(kInstallBytes);
+  base::store_le(out.data(), install.source.value());
+  base::store_le(out.data() + kWordBytes, install.checkpoint.value());
+  base::store_le(out.data() + 2 * kWordBytes, install.at.index.value());
+  base::store_le(out.data() + 3 * kWordBytes, install.at.term.value());
+  std::ranges::copy(install.list_hash, out.begin() + 4 * kWordBytes);
+  return out;
+}
+
+std::optional<PendingInstall> decode_install(ByteView value) noexcept {
+  if (value.size() != kInstallBytes) return std::nullopt;
+  PendingInstall install{.source = NodeId{word(value, 0)},
+                         .checkpoint = CheckpointId{word(value, 1)},
+                         .at = {Term{word(value, 3)}, Index{word(value, 2)}}};
+  std::ranges::copy(value.subspan(4 * kWordBytes), install.list_hash.begin());
+  return install;
+}
+
 Bytes encode_group(EngineKind engine) {
   Bytes out(kGroupBytes);
   out[0] = static_cast<std::byte>(engine);
@@ -240,8 +263,12 @@ std::optional<EngineKind> decode_group(ByteView value) noexcept {
     if (zero != std::byte{0}) return std::nullopt;
   }
   const auto engine = static_cast<EngineKind>(value[0]);
-  if (engine != EngineKind::kLocal && engine != EngineKind::kRaft) return std::nullopt;
-  return engine;
+  switch (engine) {
+    case EngineKind::kLocal:
+    case EngineKind::kRaft:
+    case EngineKind::kTombstone: return engine;
+  }
+  return std::nullopt;
 }
 
 std::optional<SetNumber> decode_set(ByteView value) noexcept {

@@ -10,11 +10,11 @@
 //   01 g8 n4 02        truncated: u64 index, u64 term
 //   01 g8 n4 03 i8     configuration since entry i: four times u16 count, then the ids (u64) of voters,
 //                      learners, outgoing voters and next learners, each ascending; then the context
-//   01 g8 n4 05        group record: u8 engine, u8 flags zero, u16 zero
+//   01 g8 n4 04        pending install: u64 source node, u64 checkpoint, u64 index, u64 term, 32 hash of its file list
+//   01 g8 n4 05        group record: u8 engine, u8 flags zero, u16 zero. Engine 3 is a tombstone, and alone in its
+//                      incarnation: the node was removed from the group
 //   01 g8 n4 10 i8     entry i: u8 type, u8 flags zero, u16 zero, u64 term, body
 //   02                 u64 number of the write set, one more in each set
-//
-// Kind 04 is kept for a pending install.
 //
 // Pure. A reader rejects every length and every bit it does not expect.
 
@@ -42,6 +42,7 @@ enum class RecordKind : std::uint8_t {  // Reaches the disk.
   kState = 0x01,
   kTruncated = 0x02,
   kConf = 0x03,
+  kInstall = 0x04,
   kGroup = 0x05,
   kEntry = 0x10,
 };
@@ -99,6 +100,7 @@ struct StateRecord {
 [[nodiscard]] Bytes encode_state(const StateRecord& record);
 [[nodiscard]] Bytes encode_truncated(Position at);
 [[nodiscard]] Bytes encode_conf(const ConfRecord& record);
+[[nodiscard]] Bytes encode_install(const PendingInstall& install);
 [[nodiscard]] Bytes encode_group(EngineKind engine);
 [[nodiscard]] Bytes encode_set(SetNumber number);
 [[nodiscard]] std::array<std::byte, kEntryHeadBytes> encode_entry_head(const Entry& entry) noexcept;
@@ -115,6 +117,7 @@ struct StateRecord {
 [[nodiscard]] std::optional<StateRecord> decode_state(ByteView value) noexcept;
 [[nodiscard]] std::optional<Position> decode_truncated(ByteView value) noexcept;
 [[nodiscard]] std::optional<ConfRecord> decode_conf(Index index, ByteView value);
+[[nodiscard]] std::optional<PendingInstall> decode_install(ByteView value) noexcept;
 [[nodiscard]] std::optional<EngineKind> decode_group(ByteView value) noexcept;
 [[nodiscard]] std::optional<SetNumber> decode_set(ByteView value) noexcept;
 struct EntryHead {

@@ -39,6 +39,13 @@ Bytes entry_value() {
   return value;
 }
 
+PendingInstall install() {
+  PendingInstall made{
+      .source = NodeId{0x11}, .checkpoint = CheckpointId{0x22}, .at = {Term{3}, Index{9}}};
+  made.list_hash.fill(std::byte{0xab});
+  return made;
+}
+
 struct Golden {
   const char* name;
   RecordKey key;
@@ -62,6 +69,11 @@ std::vector<Golden> goldens() {
       {"configuration", conf_key(kGroup, Index{0x1122334455667788}), encode_conf(kConf),
        "0101020304050607080a0b0c0d031122334455667788",
        "0200010000000000010000000000000002000000000000000300000000000000687579", "f4eaa6d0"},
+      {"install", group_key(kGroup, RecordKind::kInstall), encode_install(install()),
+       "0101020304050607080a0b0c0d04",
+       "1100000000000000220000000000000009000000000000000300000000000000"
+       "abababababababababababababababababababababababababababababababab",
+       "98ab6221"},
       {"group", group_key(kGroup, RecordKind::kGroup), encode_group(EngineKind::kLocal),
        "0101020304050607080a0b0c0d05", "01000000", "ae60b962"},
       {"entry", entry_key(kGroup, entry().at.index), entry_value(),
@@ -106,6 +118,7 @@ TEST(Records, ReadBack) {
   EXPECT_EQ(state->state, kState.state);
   EXPECT_EQ(state->last, kState.last);
   EXPECT_EQ(decode_truncated(encode_truncated({Term{3}, Index{9}})), (Position{Term{3}, Index{9}}));
+  EXPECT_EQ(decode_install(encode_install(install())), install());
   EXPECT_EQ(decode_group(encode_group(EngineKind::kLocal)), EngineKind::kLocal);
   EXPECT_EQ(decode_group(encode_group(EngineKind::kRaft)), EngineKind::kRaft);
   EXPECT_EQ(decode_set(encode_set(SetNumber{77})), SetNumber{77});
@@ -148,6 +161,7 @@ bool reads(std::string_view name, ByteView value) {
   if (name == "state") return decode_state(value).has_value();
   if (name == "truncated") return decode_truncated(value).has_value();
   if (name == "configuration") return decode_conf(kConf.index, value).has_value();
+  if (name == "install") return decode_install(value).has_value();
   if (name == "group") return decode_group(value).has_value();
   if (name == "set") return decode_set(value).has_value();
   return decode_entry(value).has_value();
@@ -161,6 +175,7 @@ TEST(Records, AValueOfAnotherLengthDoesNotRead) {
   EXPECT_FALSE(decode_node(longer(encode_node(kNode))));
   EXPECT_FALSE(decode_state(longer(encode_state(kState))));
   EXPECT_FALSE(decode_truncated(longer(encode_truncated({}))));
+  EXPECT_FALSE(decode_install(longer(encode_install(install()))));
   EXPECT_FALSE(decode_group(longer(encode_group(EngineKind::kLocal))));
   EXPECT_FALSE(decode_set(longer(encode_set(SetNumber{1}))));
   for (const Golden& golden : goldens()) {
@@ -184,7 +199,7 @@ TEST(Records, ReservedBitsAreRefused) {
     group[offset] = std::byte{1};
     EXPECT_FALSE(decode_group(group)) << offset;
   }
-  for (const int engine : {0, 3, 255}) {
+  for (const int engine : {0, 4, 255}) {
     Bytes group = encode_group(EngineKind::kLocal);
     group[0] = static_cast<std::byte>(engine);
     EXPECT_FALSE(decode_group(group)) << engine;
@@ -248,7 +263,7 @@ TEST(Records, KeysThatNobodyWritesDoNotRead) {
   for (int kind = 0; kind < 256; ++kind) {
     Bytes key = base::to_owned(group_key(kGroup, RecordKind::kState).view());
     key[13] = static_cast<std::byte>(kind);
-    EXPECT_EQ(parse_group_key(key).has_value(), kind == 1 || kind == 2 || kind == 5)
+    EXPECT_EQ(parse_group_key(key).has_value(), kind == 1 || kind == 2 || kind == 4 || kind == 5)
         << kind;  // 3 has an index.
   }
   Bytes foreign = entry;

@@ -90,6 +90,13 @@ base::Result<void, OpenError> write_node_file(const std::filesystem::path& direc
   return {};
 }
 
+base::Result<void, OpenError> remove_node_file(const std::filesystem::path& directory) {
+  const std::filesystem::path path = directory / kNodeFile;
+  if (std::remove(path.c_str()) != 0 && errno != ENOENT) return refused(path, errno);
+  if (const int code = sync_names(directory); code != 0) return refused(directory, code);
+  return {};
+}
+
 bool is_log_file(std::string_view name) noexcept {
   if (std::ranges::find(kNames, name) != kNames.end()) return true;
   for (const std::string_view prefix : kPrefixes) {

@@ -33,6 +33,9 @@ enum class DirectoryContent : std::uint8_t {
 [[nodiscard]] base::Result<void, OpenError> write_node_file(const std::filesystem::path& directory,
                                                             NodeIdentity identity);
 
+[[nodiscard]] base::Result<void, OpenError> remove_node_file(
+    const std::filesystem::path& directory);
+
 // Whether a file of this name is RocksDB's or ours.
 [[nodiscard]] bool is_log_file(std::string_view name) noexcept;
 

@@ -311,14 +311,27 @@ base::Result<void, OpenError> RocksStorage::check_or_write_node(const RocksOptio
                       fmt::format("{}: NODE is there, but the database has lost everything",
                                   options.directory.string()));
   }
+  return write_node(options, identity_);
+}
+
+base::Result<void, OpenError> RocksStorage::write_node(const RocksOptions& options,
+                                                       NodeIdentity identity) {
   const RecordKey key = node_key();
-  const Bytes value = encode_node({.identity = identity_, .created_ms = options.created_ms});
+  const Bytes value = encode_node({.identity = identity, .created_ms = options.created_ms});
   const auto sum = record_sum(key.view(), value);
   BatchSink(*batch_).put(key.view(), std::array<ByteView, 2>{ByteView{value}, ByteView{sum}});
   const rocksdb::Status status = database_->Write(synced(), batch_.get());
   batch_->Clear();
   if (!status.ok()) return base::fail(OpenError::kCannotOpen, status.ToString());
-  return write_node_file(options.directory, identity_);
+  return write_node_file(options.directory, identity);
+}
+
+base::Result<void, OpenError> RocksStorage::give_to(const RocksOptions& options, NodeIdentity to) {
+  if (options.identity == to) return {};
+  const auto storage = CAD_TRY(open(options));
+  // Without the file the record alone says whose log it is.
+  CAD_TRY(remove_node_file(options.directory));
+  return storage->write_node(options, to);
 }
 
 base::Result<LogStorage::Recovered, OpenError> RocksStorage::recover() {

@@ -52,6 +52,11 @@ class RocksStorage final : public LogStorage {
       const RocksOptions& options);
   ~RocksStorage() override;
 
+  // Makes another node's log of the one in `options`, which nobody has open. Killed in between, the log is the one
+  // node's or the other's.
+  [[nodiscard]] static base::Result<void, OpenError> give_to(const RocksOptions& options,
+                                                             NodeIdentity to);
+
   [[nodiscard]] base::Result<Recovered, OpenError> recover() override;
   [[nodiscard]] base::Result<void, WriteError> write(const WriteSet& set) override;
   [[nodiscard]] base::Result<std::vector<Entry>, LogReadError> read(GroupId group,
@@ -73,6 +78,7 @@ class RocksStorage final : public LogStorage {
   };
   RocksStorage(Opened opened, NodeIdentity identity);
 
+  base::Result<void, OpenError> write_node(const RocksOptions& options, NodeIdentity identity);
   base::Result<void, OpenError> check_or_write_node(const RocksOptions& options,
                                                     std::optional<NodeIdentity> named);
 

@@ -39,10 +39,18 @@ void write_group(RecordSink& sink, const GroupWrite& write) {
   const GroupKey group{write.group, write.incarnation};
   if (write.created)
     put_sealed(sink, group_key(group, RecordKind::kGroup), encode_group(*write.created));
+  if (write.installed) sink.erase(group_key(group, RecordKind::kInstall).view());
+  Index last_before = write.last_before;
   if (write.truncated) {
     CAD_CHECK(write.truncated->index <= write.last.index, "only what is there is truncated");
-    erase_entries(sink, group, write.truncated_before, write.truncated->index);
+    const Index gone = write.installs ? write.last_before : write.truncated->index;
+    erase_entries(sink, group, write.truncated_before, gone);
     put_sealed(sink, group_key(group, RecordKind::kTruncated), encode_truncated(*write.truncated));
+  }
+  if (write.installs) {
+    CAD_CHECK(write.truncated == write.installs->at, "an install begins the log anew");
+    last_before = write.truncated->index;
+    put_sealed(sink, group_key(group, RecordKind::kInstall), encode_install(*write.installs));
   }
   for (const Index index : write.confs_dropped)
     sink.erase(conf_key(group, index).view());
@@ -50,8 +58,8 @@ void write_group(RecordSink& sink, const GroupWrite& write) {
     put_sealed(sink, conf_key(group, record.index), encode_conf(record));
   if (!write.entries.empty()) {
     CAD_CHECK(write.entries.back().at == write.last, "the last entry is the log's last");
-    CAD_CHECK(write.entries.front().at.index <= write.last_before + 1, "a log has no gap");
-    erase_entries(sink, group, write.last.index, write.last_before);
+    CAD_CHECK(write.entries.front().at.index <= last_before + 1, "a log has no gap");
+    erase_entries(sink, group, write.last.index, last_before);
     for (const Entry& entry : write.entries)
       put_entry(sink, group, entry);
   }

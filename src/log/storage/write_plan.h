@@ -1,7 +1,7 @@
 // What a write set does to the records, for every storage the same (L-41, L-42).
 //
-// For each group: the group's record, truncation, configurations, the deletion of an overwritten suffix,
-// entries, state; then the set's number. An overwritten suffix is deleted in the same set that writes the conflicting
+// For each group: the group's record, truncation or the deletion of everything for an install, configurations, the
+// deletion of an overwritten suffix, entries, state; then the set's number. An overwritten suffix is deleted in the same set that writes the conflicting
 // entry, and the state record names the last entry: either alone would let a stale suffix come back.
 
 #pragma once

@@ -21,6 +21,7 @@ std::string name_of(ByteView bytes) {
     case RecordKind::kState: return group + "state";
     case RecordKind::kTruncated: return group + "truncated";
     case RecordKind::kConf: return group + "conf" + to_string(key->index);
+    case RecordKind::kInstall: return group + "install";
     case RecordKind::kGroup: return group + "group";
     case RecordKind::kEntry: return group + to_string(key->index);
   }

@@ -26,9 +26,9 @@ grpc::Status to_grpc(const client::WireStatus& status) {
   return {static_cast<grpc::StatusCode>(status.code), status.message, status.details};
 }
 
-Caller CoordinationService::caller_of(const grpc::CallbackServerContext& context) const {
+Caller caller_of(const grpc::CallbackServerContext& context, const CurrentAccess& access) {
   Caller caller;
-  if (parts_.access.needs_token()) {
+  if (access.needs_token()) {
     const auto header = context.client_metadata().find("authorization");
     if (header != context.client_metadata().end())
       caller.authorization = std::string_view(header->second.data(), header->second.size());
@@ -53,7 +53,7 @@ grpc::ServerUnaryReactor* CoordinationService::unary(
     }
   }
   (handlers_.*handler)(
-      caller_of(context), messages.request, messages.answer,
+      caller_of(context, parts_.access), messages.request, messages.answer,
       [reactor](const client::WireStatus& status) { reactor->Finish(to_grpc(status)); });
   return reactor;
 }
@@ -65,8 +65,8 @@ void CoordinationService::forward(const grpc::CallbackServerContext& context,
                                   const Messages<Request, Answer>& messages,
                                   ForwardMethod<Request, Answer> method,
                                   const std::string& address) {
-  v1::Coordination::Stub* const stub = address.empty() ? nullptr : forwarder_->stub_of(address);
-  if (stub == nullptr) return reactor.Finish(to_grpc(Forwarder::no_leader()));
+  const Forwarder::Stubs* const stubs = address.empty() ? nullptr : forwarder_->stubs_of(address);
+  if (stubs == nullptr) return reactor.Finish(to_grpc(Forwarder::no_leader()));
   const Admission::Entry entry = parts_.admission.enter();
   if (entry != Admission::Entry::kEntered) {
     return reactor.Finish(to_grpc(client::to_status(client::Refusal{
@@ -74,11 +74,11 @@ void CoordinationService::forward(const grpc::CallbackServerContext& context,
         "the server is full or stopping; nothing was executed", coord::RetryAdvice::kLater})));
   }
   const std::shared_ptr<grpc::ClientContext> onward = Forwarder::context_of(context);
-  (stub->async()->*method)(onward.get(), &messages.request, &messages.answer,
-                           [this, &reactor, onward](const grpc::Status& status) {
-                             parts_.admission.leave();
-                             reactor.Finish(Forwarder::passed_on(status));
-                           });
+  (stubs->coordination->async()->*method)(onward.get(), &messages.request, &messages.answer,
+                                          [this, &reactor, onward](const grpc::Status& status) {
+                                            parts_.admission.leave();
+                                            reactor.Finish(Forwarder::passed_on(status));
+                                          });
 }
 
 grpc::ServerWriteReactor<v1::Grant>* CoordinationService::ClaimStream(
@@ -90,7 +90,8 @@ grpc::ServerWriteReactor<v1::Grant>* CoordinationService::ClaimStream(
     if (route.where == LeaderRoute::Where::kUnknown)
       return open_claim_reactor(parts_, base::fail(Forwarder::no_leader()));
   }
-  return open_claim_reactor(parts_, handlers_.open_claim_stream(caller_of(*context), *request));
+  return open_claim_reactor(
+      parts_, handlers_.open_claim_stream(caller_of(*context, parts_.access), *request));
 }
 
 }  // namespace cadastre::server

@@ -82,13 +82,15 @@ class CoordinationService final : public v1::Coordination::CallbackService {
                const Messages<Request, Answer>& messages,
                ForwardMethod<Request, Answer> method,
                const std::string& address);
-  [[nodiscard]] Caller caller_of(const grpc::CallbackServerContext& context) const;
 
   const HandlerParts parts_;
   CoordinationHandlers handlers_;
   Forwarder* const forwarder_;
 };
 
+// What the call brings; borrowed from it.
+[[nodiscard]] Caller caller_of(const grpc::CallbackServerContext& context,
+                               const CurrentAccess& access);
 // What a client gets.
 [[nodiscard]] grpc::Status to_grpc(const client::WireStatus& status);
 

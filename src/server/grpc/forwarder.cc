@@ -10,6 +10,7 @@
 #include "cadastre/v1/coordination.grpc.pb.h"
 
 #include "base/mutex.h"
+#include "client/connection_error.h"
 #include "client/limits.h"
 #include "client/remote_coordination.h"
 #include "client/wire_error.h"
@@ -100,14 +101,16 @@ LeaderRoute Forwarder::route_of(const grpc::CallbackServerContext& call) const {
 }
 
 client::WireStatus Forwarder::no_leader() {
-  return client::to_status(client::Refusal{client::StatusCode::kUnavailable, "no_leader",
-                                           "no leader is known here; nothing was executed",
-                                           coord::RetryAdvice::kLater});
+  return client::to_status(
+      client::Refusal{client::StatusCode::kUnavailable, "no_leader",
+                      "no leader is known here, or it cannot be reached; nothing was executed",
+                      coord::RetryAdvice::kLater});
 }
 
 grpc::Status Forwarder::passed_on(const grpc::Status& status) {
   if (status.error_code() != grpc::StatusCode::UNAVAILABLE || !status.error_details().empty())
     return status;
+  if (client::was_never_sent(status.error_message())) return to_grpc(no_leader());
   return to_grpc(client::to_status(client::Refusal{
       client::StatusCode::kUnavailable, "leader_away",
       "the leader did not answer and the outcome is unknown: repeat with the same op id",
@@ -125,10 +128,10 @@ std::unique_ptr<grpc::ClientContext> Forwarder::context_of(
   return context;
 }
 
-v1::Coordination::Stub* Forwarder::stub_of(const std::string& address) {
+Forwarder::Stubs* Forwarder::stubs_of(const std::string& address) {
   const base::MutexLock lock(mutex_);
   const auto found = stubs_.find(address);
-  if (found != stubs_.end()) return found->second.get();
+  if (found != stubs_.end()) return &found->second;
   if (stubs_.size() >= kForwardAddressesMax) return nullptr;
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(static_cast<int>(client::kMessageBytesMax));
@@ -136,18 +139,18 @@ v1::Coordination::Stub* Forwarder::stub_of(const std::string& address) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMinMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
-  auto stub =
-      v1::Coordination::NewStub(grpc::CreateCustomChannel(address, credentials(tls_), arguments));
-  return stubs_.emplace(address, std::move(stub)).first->second.get();
+  const auto channel = grpc::CreateCustomChannel(address, credentials(tls_), arguments);
+  Stubs stubs{v1::Coordination::NewStub(channel), v1::Admin::NewStub(channel)};
+  return &stubs_.emplace(address, std::move(stubs)).first->second;
 }
 
 grpc::ServerWriteReactor<v1::Grant>* Forwarder::forward_claims(
     const grpc::CallbackServerContext& call,
     const v1::ClaimStreamRequest& request,
     const std::string& address) {
-  v1::Coordination::Stub* const stub = stub_of(address);
-  if (stub == nullptr) return new Refused(to_grpc(no_leader()));
-  return new ForwardedClaims(*stub, context_of(call), request);
+  const Stubs* const stubs = stubs_of(address);
+  if (stubs == nullptr) return new Refused(to_grpc(no_leader()));
+  return new ForwardedClaims(*stubs->coordination, context_of(call), request);
 }
 
 }  // namespace cadastre::server

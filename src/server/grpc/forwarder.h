@@ -15,6 +15,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "cadastre/v1/admin.grpc.pb.h"
 #include "cadastre/v1/coordination.grpc.pb.h"
 
 #include "base/mutex.h"
@@ -50,7 +51,11 @@ class Forwarder {
   [[nodiscard]] static std::unique_ptr<grpc::ClientContext> context_of(
       const grpc::CallbackServerContext& call);
   // The connection to an address. Nothing: there are too many.
-  [[nodiscard]] v1::Coordination::Stub* stub_of(const std::string& address) CAD_EXCLUDES(mutex_);
+  struct Stubs {
+    std::unique_ptr<v1::Coordination::Stub> coordination;
+    std::unique_ptr<v1::Admin::Stub> admin;
+  };
+  [[nodiscard]] Stubs* stubs_of(const std::string& address) CAD_EXCLUDES(mutex_);
 
   // The stream's grants, as the leader gives them.
   [[nodiscard]] grpc::ServerWriteReactor<v1::Grant>* forward_claims(
@@ -62,7 +67,7 @@ class Forwarder {
   const LeaderFinder& finder_;
   const std::optional<client::TlsOptions> tls_;
   base::Mutex mutex_;
-  std::map<std::string, std::unique_ptr<v1::Coordination::Stub>> stubs_ CAD_GUARDED_BY(mutex_);
+  std::map<std::string, Stubs> stubs_ CAD_GUARDED_BY(mutex_);
 };
 
 }  // namespace cadastre::server

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "client/limits.h"
 #include "server/coordination_handlers.h"
+#include "server/grpc/admin_service.h"
 #include "server/grpc/coordination_service.h"
 #include "server/grpc/forwarder.h"
 #include "server/limits.h"
@@ -30,11 +31,13 @@ struct GrpcServer::Running {
         forwarder(given.leader == nullptr
                       ? nullptr
                       : std::make_unique<Forwarder>(*given.leader, options.forward_tls)),
-        service(given, forwarder.get()) {}
+        service(given, forwarder.get()),
+        admin({options.admin, given.clock, given.access, given.admission}, forwarder.get()) {}
 
   const HandlerParts parts;
   const std::unique_ptr<Forwarder> forwarder;
   CoordinationService service;
+  AdminService admin;
   std::unique_ptr<grpc::Server> server;
   int port = 0;
 };
@@ -80,6 +83,7 @@ base::Result<std::unique_ptr<GrpcServer>, StartError> GrpcServer::start(const Gr
   set_bounds(builder);
   builder.AddListeningPort(to_text(options.address), credentials(options), &running->port);
   builder.RegisterService(&running->service);
+  builder.RegisterService(&running->admin);
   running->server = builder.BuildAndStart();
   if (running->server == nullptr || running->port == 0) {
     return base::fail(

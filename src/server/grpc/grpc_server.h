@@ -1,4 +1,4 @@
-// GrpcServer: the Coordination service on a port, with standard health and reflection.
+// GrpcServer: the Coordination and Admin services on a port, with standard health and reflection.
 //
 // Calls run on gRPC's threads and block none of them: a method hands its request to the handlers and
 // returns; the answer comes from whichever thread the backend completes on.
@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "client/remote_coordination.h"
+#include "server/admin_handlers.h"
 #include "server/coordination_handlers.h"
 #include "server/listen_address.h"
 #include "server/start_error.h"
@@ -33,6 +34,7 @@ struct GrpcOptions {
   ListenAddress address;
   std::optional<TlsMaterial> tls;
   std::optional<client::TlsOptions> forward_tls = std::nullopt;  // For calls to the leader.
+  const AdminGroup* admin = nullptr;  // Outlives the server; nothing: it is on its own.
 };
 
 class GrpcServer {

@@ -1,8 +1,15 @@
 #include "server/grpc/peer_core.h"
 
+#include <grpcpp/grpcpp.h>
+
 #include "server/grpc/peer_sender.h"
 
 namespace cadastre::server {
+namespace {
+
+constexpr int kKeepaliveMs = 10'000;
+
+}  // namespace
 
 base::Result<PeerCore::Admitted, PeerRefusal> PeerCore::admit(
     base::ByteView first_message,
@@ -33,6 +40,12 @@ std::shared_ptr<PeerSender> PeerCore::find(log::NodeId to, log::Lane lane) const
   const base::MutexLock lock(senders_mutex_);
   const auto sender = senders_.find({to, lane});
   return sender == senders_.end() ? nullptr : sender->second;
+}
+
+std::optional<std::string> PeerCore::address_of(log::NodeId node) const {
+  const auto sender = find(node, log::Lane::kBulk);
+  if (sender == nullptr) return std::nullopt;
+  return sender->address();
 }
 
 PeerCore::Senders PeerCore::swap_senders(Senders senders) {
@@ -96,6 +109,19 @@ void PeerCore::warn_refused(log::NodeId by, std::string_view why) {
     if (!warnings_.due(by, parts.clock.elapsed())) return;
   }
   parts.logger->warn("a peer refuses this node", {{"peer", by.value()}, {"reason", why}});
+}
+
+std::shared_ptr<grpc::Channel> peer_channel(const PeerCore& core,
+                                            const std::string& address,
+                                            std::size_t answer_bytes_max) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(answer_bytes_max));
+  return grpc::CreateCustomChannel(address, core.credentials, arguments);
 }
 
 void PeerCore::later(const std::shared_ptr<PeerCore>& core,

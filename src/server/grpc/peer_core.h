@@ -32,6 +32,7 @@
 #include "server/peer_hooks.h"
 
 namespace grpc {
+class Channel;
 class ChannelCredentials;
 }  // namespace grpc
 
@@ -95,6 +96,10 @@ class PeerCore {
   log::TransportSink* sink = nullptr;
   PeerHooks* hooks = nullptr;
 
+  // Where the node is now; nothing: it is not in the address book.
+  [[nodiscard]] std::optional<std::string> address_of(log::NodeId node) const
+      CAD_EXCLUDES(senders_mutex_);
+
   // The senders, for whoever changes them.
   [[nodiscard]] std::shared_ptr<PeerSender> find(log::NodeId to, log::Lane lane) const
       CAD_EXCLUDES(senders_mutex_);
@@ -126,5 +131,11 @@ class PeerCore {
   log::Pacer<std::pair<log::NodeId, log::GroupId>> not_here_ CAD_GUARDED_BY(pacing_mutex_){
       log::kNotHereEvery, log::kNotHereKeptMax};
 };
+
+// A connection of its own to a peer: what goes to one must not share a socket (L-64). Messages that come back are at most so
+// long.
+[[nodiscard]] std::shared_ptr<grpc::Channel> peer_channel(const PeerCore& core,
+                                                          const std::string& address,
+                                                          std::size_t answer_bytes_max);
 
 }  // namespace cadastre::server

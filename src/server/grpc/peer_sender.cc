@@ -13,20 +13,9 @@
 namespace cadastre::server {
 namespace {
 
-constexpr int kKeepaliveMs = 10'000;
 constexpr std::size_t kReasonBytesMax = 256;
-
-grpc::ChannelArguments channel_arguments() {
-  grpc::ChannelArguments arguments;
-  // A connection of its own: lanes must not share a socket (L-64).
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  arguments.SetMaxReceiveMessageSize(kReasonBytesMax);
-  return arguments;
-}
+// What the log thread encodes and writes itself, a few microseconds' worth; a transport thread does the rest (L-62).
+constexpr std::size_t kOwnWriteBytesMax = 64 * log::kKiB;
 
 }  // namespace
 
@@ -38,8 +27,7 @@ class PeerSender::Stream final
   Stream(std::shared_ptr<PeerSender> sender, base::Gate::Pass pass, const std::string& address)
       : sender_(std::move(sender)),
         pass_(std::move(pass)),
-        stub_(
-            grpc::CreateCustomChannel(address, sender_->core_->credentials, channel_arguments())) {
+        stub_(peer_channel(*sender_->core_, address, kReasonBytesMax)) {
     const PeerParts& parts = sender_->core_->parts;
     buffer_ = to_buffer(base::ByteView{log::encode_preamble({.lane = sender_->lane_,
                                                              .cluster = parts.self.cluster,
@@ -130,6 +118,7 @@ void PeerSender::send(std::vector<log::LaneMessage> messages) {
   std::size_t full = 0;
   std::size_t away = 0;
   Stream* idle = nullptr;
+  bool small = false;
   {
     const base::MutexLock lock(mutex_);
     if (state_ == State::kConnecting || state_ == State::kUp) {
@@ -138,6 +127,7 @@ void PeerSender::send(std::vector<log::LaneMessage> messages) {
       if (stream_->let_in && !stream_->writing && !stream_->broken) {
         stream_->writing = true;
         idle = stream_;
+        small = queue_.bytes() <= kOwnWriteBytesMax;
       }
     } else {
       away = messages.size();
@@ -148,6 +138,7 @@ void PeerSender::send(std::vector<log::LaneMessage> messages) {
   if (full + away != 0) core_->report_unreachable(to_);
   if (idle == nullptr) return;
   // While `writing` is set the stream stays.
+  if (small) return pump(*idle);
   core_->parts.timer.after(std::chrono::milliseconds(0),
                            [self = shared_from_this(), idle] { self->pump(*idle); });
 }
@@ -239,6 +230,11 @@ void PeerSender::set_address(const std::string& address) {
   } else if (state_ == State::kWaiting) {
     wait_locked(std::chrono::nanoseconds{0});
   }
+}
+
+std::string PeerSender::address() const {
+  const base::MutexLock lock(mutex_);
+  return address_;
 }
 
 void PeerSender::stop() {

@@ -6,9 +6,10 @@
 //
 // While waiting, what is sent is dropped and reported: an engine is better told at once than served late. Each stream
 // is a connection of its own, and one write is under way at a time; what gathers meanwhile is the next one
-// (L-64, L-65). Frames are encoded and summed on transport threads.
+// (L-64, L-65). Frames are encoded and summed on transport threads, but for a little that goes into an idle stream:
+// the log thread writes it itself, because a hand-over would take longer than the write.
 //
-// Safe from any thread; send() is the log thread's and never blocks.
+// Safe from any thread; send() is the log thread's and never blocks. Its caller holds no lock that the sink or a hook takes.
 
 #pragma once
 
@@ -37,6 +38,7 @@ class PeerSender : public std::enable_shared_from_this<PeerSender> {
   void heard() CAD_EXCLUDES(mutex_);
   // The stream to the old address ends; the next one goes to the new one.
   void set_address(const std::string& address) CAD_EXCLUDES(mutex_);
+  [[nodiscard]] std::string address() const CAD_EXCLUDES(mutex_);
   // Ends the stream; nothing is sent any more.
   void stop() CAD_EXCLUDES(mutex_);
 
@@ -63,7 +65,7 @@ class PeerSender : public std::enable_shared_from_this<PeerSender> {
   const log::NodeId to_;
   const log::Lane lane_;
 
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::string address_ CAD_GUARDED_BY(mutex_);
   State state_ CAD_GUARDED_BY(mutex_) = State::kWaiting;
   log::PeerLane queue_ CAD_GUARDED_BY(mutex_);

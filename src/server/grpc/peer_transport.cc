@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "log/frame_limits.h"
+#include "server/grpc/checkpoint_fetch.h"
 #include "server/grpc/peer_inlet.h"
 #include "server/grpc/peer_sender.h"
 #include "server/grpc/peer_wire.h"
@@ -42,7 +43,8 @@ std::shared_ptr<grpc::ChannelCredentials> channel_credentials(const std::optiona
 
 class GrpcPeerTransport::Listener final : public grpc::CallbackGenericService {
  public:
-  explicit Listener(std::shared_ptr<PeerCore> core) : core_(std::move(core)) {}
+  Listener(std::shared_ptr<PeerCore> core, CheckpointStore* checkpoints)
+      : core_(std::move(core)), checkpoints_(checkpoints) {}
 
   // False: it cannot.
   bool listen(const PeerOptions& options) {
@@ -69,17 +71,21 @@ class GrpcPeerTransport::Listener final : public grpc::CallbackGenericService {
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
     if (context->method() == kFramesMethod) return open_peer_inlet(core_, *context);
+    if (context->method() == kFetchMethod && checkpoints_ != nullptr)
+      return open_checkpoint_outlet(core_, *checkpoints_, *context);
     return grpc::CallbackGenericService::CreateReactor(context);
   }
 
  private:
   const std::shared_ptr<PeerCore> core_;
+  CheckpointStore* const checkpoints_;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
 };
 
 GrpcPeerTransport::GrpcPeerTransport(const PeerParts& parts)
-    : core_(std::make_shared<PeerCore>(parts)) {}
+    : core_(std::make_shared<PeerCore>(parts)),
+      source_(std::make_unique<GrpcCheckpointSource>(core_)) {}
 
 GrpcPeerTransport::~GrpcPeerTransport() {
   stop();
@@ -97,7 +103,7 @@ base::Result<void, StartError> GrpcPeerTransport::start(const PeerOptions& optio
   core_->credentials = channel_credentials(options.tls);
   core_->sink = &sink;
   core_->hooks = &hooks;
-  auto listener = std::make_unique<Listener>(core_);
+  auto listener = std::make_unique<Listener>(core_, options.checkpoints);
   if (!listener->listen(options)) {
     return base::fail(
         StartError::kCannotListen,
@@ -184,6 +190,7 @@ void GrpcPeerTransport::stop() {
   if (listener_ == nullptr) return;
   for (const auto& [key, sender] : core_->swap_senders({}))
     sender->stop();
+  source_->stop();
   // The listener ends last: gRPC's threads for callbacks end with the last channel or server that has them, and must not
   // do so on one of themselves, where a stream to a peer ends.
   core_->gate.close();

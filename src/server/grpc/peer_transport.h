@@ -4,7 +4,8 @@
 // Under TLS both ends show a certificate that names their node (peer_admission.h), and the address that was dialled must
 // be among the certificate's names as usual. Plain streams are for loopback, or for who says so.
 //
-// send() never blocks and costs the log thread a queue; frames are encoded, summed and checked on gRPC's threads.
+// send() never blocks and costs the log thread a queue, or the write itself if the stream is idle and little waits
+// (peer_sender.h); all other frames are encoded, summed and checked on gRPC's threads.
 // Everything may be called from any thread, stop() once all calls of others have returned.
 
 #pragma once
@@ -37,10 +38,14 @@ struct PeerTls {
   std::string private_key;
 };
 
+class CheckpointSource;
+class CheckpointStore;
+
 struct PeerOptions {
   ListenAddress address;  // Port 0: any free one.
   std::optional<PeerTls> tls = std::nullopt;
   PlainPolicy plain = PlainPolicy::kLoopbackOnly;
+  CheckpointStore* checkpoints = nullptr;  // For peers to fetch; stopped before the transport is.
 };
 
 class GrpcPeerTransport final : public log::Transport {
@@ -61,10 +66,15 @@ class GrpcPeerTransport final : public log::Transport {
   void set_peers(std::span<const log::PeerAddress> peers) CAD_EXCLUDES(peers_mutex_);
 
   void send(log::NodeId to, log::Lane lane, std::vector<log::Frame> frames) override;
-  void send_snapshot_report(log::NodeId to, log::GroupId group, const log::SnapshotReport& report);
+  void send_snapshot_report(log::NodeId to,
+                            log::GroupId group,
+                            const log::SnapshotReport& report) override;
   void send_address_hint(log::NodeId to, const log::NodeAddress& own);
   // At most once in kNotHereEvery for a peer and a group (L-68).
   void send_not_here(log::NodeId to, log::GroupId group, log::Index configuration);
+
+  // Ranges of peers' checkpoints, once it has started.
+  [[nodiscard]] CheckpointSource& checkpoint_source() noexcept { return *source_; }
 
   // Ends all streams; when it returns, neither sink nor hooks are called any more.
   void stop();
@@ -77,6 +87,7 @@ class GrpcPeerTransport final : public log::Transport {
   void send_own(log::NodeId to, log::GroupId group, log::FrameKind kind, base::ByteView body);
 
   const std::shared_ptr<PeerCore> core_;
+  const std::unique_ptr<CheckpointSource> source_;
   std::unique_ptr<Listener> listener_;
   base::Mutex peers_mutex_;  // Peers change one after the other.
 };

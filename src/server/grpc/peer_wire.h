@@ -16,6 +16,7 @@
 namespace cadastre::server {
 
 inline constexpr const char* kFramesMethod = "/cadastre.Internal/Frames";
+inline constexpr const char* kFetchMethod = "/cadastre.Internal/FetchCheckpoint";
 // In the initial metadata of a stream that is let in; a refusal has metadata, too, but not this.
 inline constexpr const char* kLetInKey = "cadastre-let-in";
 

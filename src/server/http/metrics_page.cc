@@ -157,15 +157,30 @@ void add_group_log(Page& page, const log::GroupMetrics& group) {
     add_count(outcomes, {{"kind", std::string(name)}},
               group.errors[error].load(std::memory_order_relaxed));
   }
-  add_count(page.family("log_read_barriers_total", "Linearizable reads.", MetricType::Counter), {},
-            group.read_barriers.load(std::memory_order_relaxed));
+  MetricFamily& reads =
+      page.family("log_read_barriers_total", "Linearizable reads.", MetricType::Counter);
+  for (const log::ReadMode mode :
+       {log::ReadMode::kLinearizable, log::ReadMode::kFollower, log::ReadMode::kLeaseIfValid}) {
+    add_count(reads, {{"mode", std::string(log::name_of(mode))}},
+              group.read_barriers[static_cast<std::size_t>(mode)].load(std::memory_order_relaxed));
+  }
 }
 
 void add_group_status(Page& page, const log::GroupStatus& status) {
+  page.gauge("log_role", "0 follower, 1 pre-candidate, 2 candidate, 3 leader, 4 learner, 5 halted.",
+             static_cast<std::uint64_t>(status.halted.empty() ? status.role : log::Role::kHalted));
+  page.gauge("log_term", "The term that this node knows.", status.term.value());
+  page.gauge("log_last_index", "The last entry of the log.", status.last.value());
+  page.gauge("log_persisted_index", "The last entry that is synced here.",
+             status.persisted.value());
+  page.gauge("log_commit_index", "The last entry that is committed, as far as known here.",
+             status.committed.value());
+  page.gauge("log_truncated_index", "Entries up to here are gone.", status.truncated.value());
   page.gauge("log_applied_index", "The last entry that was applied.", status.applied.value());
   page.gauge("log_durable_index", "The last entry that a synced snapshot has.",
              status.durable.value());
   page.gauge("log_bytes", "Entries that the log still has, about.", status.log_bytes);
+  page.gauge("log_lease_valid", "1: this node serves reads by lease.", status.lease_valid ? 1 : 0);
   page.gauge("log_halted", "1: the log does no more; the process's log says why.",
              status.halted.empty() ? 0 : 1);
 }
@@ -183,6 +198,76 @@ void add_node_log(Page& page, const log::NodeMetrics& node) {
   add_count(
       page.family("log_truncations_total", "Times that the log was cut.", MetricType::Counter), {},
       node.truncations.load(std::memory_order_relaxed));
+  const auto snapshots = [&](const char* name, const char* help, const log::Counter& counter) {
+    add_count(page.family(name, help, MetricType::Counter), {},
+              counter.load(std::memory_order_relaxed));
+  };
+  snapshots("log_snapshot_made_total", "Checkpoints made for peers.", node.snapshots_made);
+  snapshots("log_snapshot_sent_total", "Snapshots offered to peers.", node.snapshots_sent);
+  snapshots("log_snapshot_installed_total", "Snapshots installed here.", node.snapshots_installed);
+  snapshots("log_snapshot_failed_total", "Snapshots not made, staged or answered.",
+            node.snapshots_failed);
+}
+
+void add_one_count(Page& page, const char* name, const char* help, const log::Counter& counter) {
+  add_count(page.family(name, help, MetricType::Counter), {},
+            counter.load(std::memory_order_relaxed));
+}
+
+void add_replication(Page& page, const log::NodeMetrics& node) {
+  add_one_count(page, "log_appends_refused_total", "The state was too far behind.",
+                node.appends_refused);
+  add_one_count(page, "log_read_rounds_total", "Rounds of linearizable reads.", node.read_rounds);
+  add_one_count(page, "log_loop_stall_total", "Passes of the log thread that came late.",
+                node.stalls);
+}
+
+void add_peers(Page& page, const PeerCounters& peers) {
+  MetricFamily& dropped = page.family(
+      "log_dropped_frames_total", "Messages that were not sent to a peer.", MetricType::Counter);
+  constexpr std::array<const char*, 2> kLanes{"control", "bulk"};
+  constexpr std::array<const char*, 3> kReasons{"full", "away", "stream_lost"};
+  for (std::size_t lane = 0; lane < kLanes.size(); ++lane) {
+    for (std::size_t reason = 0; reason < kReasons.size(); ++reason) {
+      add_count(dropped, {{"lane", kLanes.at(lane)}, {"reason", kReasons.at(reason)}},
+                peers.dropped.at(lane).at(reason).load(std::memory_order_relaxed));
+    }
+  }
+  MetricFamily& refused = page.family(
+      "log_peers_refused_total", "Streams and requests of others, by reason.", MetricType::Counter);
+  for (std::size_t reason = 0; reason < kPeerRefusals; ++reason) {
+    add_count(refused, {{"reason", std::string(name_of(static_cast<PeerRefusal>(reason)))}},
+              peers.refused.at(reason).load(std::memory_order_relaxed));
+  }
+  add_one_count(page, "log_peers_refused_there_total", "Streams that a peer refused.",
+                peers.refused_there);
+  add_one_count(page, "log_unreachable_total", "Reports that a peer cannot be reached.",
+                peers.unreachable);
+  add_one_count(page, "log_frames_sent_total", "To peers.", peers.frames_sent);
+  add_one_count(page, "log_frames_received_total", "From peers.", peers.frames_received);
+  add_one_count(page, "log_frames_not_here_total", "Of groups that are not here.",
+                peers.frames_not_here);
+  add_one_count(page, "log_peer_reads_paused_total", "Peers had to wait for the log thread.",
+                peers.reads_paused);
+}
+
+void add_checkpoints(Page& page, const ClusterSources& cluster) {
+  const CheckpointCounters& checkpoints = cluster.checkpoints;
+  page.gauge("log_pinned_checkpoint_bytes", "Checkpoints that are kept for peers.",
+             cluster.pinned_checkpoint_bytes);
+  add_one_count(page, "log_snapshot_sealed_total", "Checkpoints that peers could fetch.",
+                checkpoints.sealed);
+  add_one_count(page, "log_snapshot_seals_failed_total", "Checkpoints that could not be sealed.",
+                checkpoints.seals_failed);
+  add_one_count(page, "log_snapshot_staged_total", "Checkpoints that came whole.",
+                checkpoints.staged);
+  add_one_count(page, "log_snapshot_stages_failed_total", "Checkpoints that did not.",
+                checkpoints.stages_failed);
+  add_one_count(page, "log_snapshot_fetched_bytes_total", "Of peers' checkpoints.",
+                checkpoints.bytes_fetched);
+  add_one_count(page, "log_snapshot_served_bytes_total", "To peers.", checkpoints.bytes_served);
+  add_one_count(page, "log_snapshot_ranges_refused_total", "Peers asked for what is not here.",
+                checkpoints.ranges_refused);
 }
 
 }  // namespace
@@ -196,6 +281,16 @@ std::string metrics_page(const MetricsSources& sources) {
   if (sources.group_log != nullptr) add_group_log(page, *sources.group_log);
   if (sources.group_status != nullptr) add_group_status(page, *sources.group_status);
   if (sources.node_log != nullptr) add_node_log(page, *sources.node_log);
+  if (sources.cluster != nullptr) {
+    if (sources.node_log != nullptr) add_replication(page, *sources.node_log);
+    add_peers(page, sources.cluster->peers);
+    add_checkpoints(page, *sources.cluster);
+  }
+  if (sources.disk) {
+    page.gauge("log_disk_free_bytes", "Room on the disk.", sources.disk->free_bytes);
+    page.gauge("log_disk_level", "0 plenty, 1 low: commands are refused, 2 critical: entries too.",
+               static_cast<std::uint64_t>(sources.disk->level));
+  }
   return page.text();
 }
 

@@ -5,11 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "log/disk_space.h"
 #include "log/group_status.h"
 #include "log/metrics.h"
+#include "server/checkpoint_counters.h"
 #include "server/operation_metrics.h"
+#include "server/peer_counters.h"
 
 namespace cadastre::server {
 
@@ -22,7 +26,19 @@ struct CoordinationGauges {
   std::uint64_t leases = 0;  // given, perhaps ended
 };
 
-// Borrowed for the call. Without a log there are no rows of one.
+struct DiskGauges {
+  log::Space level = log::Space::kPlenty;
+  std::uint64_t free_bytes = 0;
+};
+
+// Of a node of a cluster.
+struct ClusterSources {
+  const PeerCounters& peers;
+  const CheckpointCounters& checkpoints;
+  std::uint64_t pinned_checkpoint_bytes = 0;
+};
+
+// Borrowed for the call. Without a log or a cluster there are no rows of one.
 struct MetricsSources {
   const OperationMetrics& operations;
   std::size_t calls_under_way = 0;
@@ -31,6 +47,8 @@ struct MetricsSources {
   const log::NodeMetrics* node_log = nullptr;
   const log::GroupMetrics* group_log = nullptr;
   const log::GroupStatus* group_status = nullptr;
+  const ClusterSources* cluster = nullptr;
+  std::optional<DiskGauges> disk = std::nullopt;
 };
 
 [[nodiscard]] std::string metrics_page(const MetricsSources& sources);

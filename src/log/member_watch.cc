@@ -1,0 +1,52 @@
+#include "log/member_watch.h"
+
+#include <algorithm>
+
+#include "log/frame_limits.h"
+#include "log/membership.h"
+
+namespace cadastre::log {
+
+void MemberWatch::heard(NodeId node, base::Elapsed now) {
+  const auto found = nodes_.find(node);
+  if (found != nodes_.end()) {
+    found->second.heard = now;
+  } else if (nodes_.size() < kPeersMax) {
+    nodes_[node].heard = now;
+  }
+}
+
+void MemberWatch::on_heartbeat(const Heartbeat& heartbeat) {
+  std::erase_if(nodes_, [&](const auto& seen) { return !heartbeat.conf.has(seen.first); });
+  for (const PeerProgress& peer : heartbeat.progress) {
+    if (!heartbeat.conf.has(peer.node)) continue;
+    Seen& seen = nodes_[peer.node];
+    const bool fed = peer.match != Index{0} && peer.state == PeerState::kReplicate;
+    const bool near = peer.match >= heartbeat.committed ||
+                      entries_between(peer.match, heartbeat.committed) <= kLagMax;
+    const bool present = seen.heard && heartbeat.now - *seen.heard <= heartbeat.silence_max;
+    seen.close = fed && near && present ? std::min(seen.close + 1, kCaughtUpHeartbeats) : 0;
+  }
+}
+
+void MemberWatch::on_lost() {
+  for (auto& [node, seen] : nodes_)
+    seen.close = 0;
+}
+
+std::optional<base::Elapsed> MemberWatch::last_heard(NodeId node) const {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? std::nullopt : found->second.heard;
+}
+
+bool MemberWatch::heard_since(NodeId node, base::Elapsed since) const {
+  const auto heard = last_heard(node);
+  return heard && *heard >= since;
+}
+
+bool MemberWatch::caught_up(NodeId node) const {
+  const auto found = nodes_.find(node);
+  return found != nodes_.end() && found->second.close >= kCaughtUpHeartbeats;
+}
+
+}  // namespace cadastre::log

@@ -1,0 +1,122 @@
+#include "log/snapshot_offer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/check.h"
+
+namespace cadastre::log {
+namespace {
+
+CheckpointName name_of(const CheckpointManifest& manifest) noexcept {
+  return {manifest.group, manifest.node, manifest.id};
+}
+
+}  // namespace
+
+Index member_since(const std::vector<ConfRecord>& history, NodeId node) noexcept {
+  auto since = history.rbegin();
+  while (since != history.rend() && since->conf.has(node))
+    ++since;
+  if (since == history.rend() || since == history.rbegin()) return Index{0};
+  return std::prev(since)->index;
+}
+
+void SnapshotOffer::wanted(NodeId peer, Index least) {
+  Index& most = wanted_[peer];
+  most = std::max(most, least);
+}
+
+SnapshotOffer::Next SnapshotOffer::next(Index truncated, base::Elapsed now) const {
+  if (wanted_.empty() || making_ || now < not_before_) return Next::kNothing;
+  Index least = truncated;
+  for (const auto& [peer, index] : wanted_)
+    least = std::max(least, index);
+  const bool usable = newest_ && !newest_->failed && now - newest_->at < settings_.reused_for &&
+                      newest_->manifest.at.index >= least;
+  return usable ? Next::kOffer : Next::kMake;
+}
+
+void SnapshotOffer::making(Index applied) {
+  CAD_CHECK(!making_, "one checkpoint of a group at a time");
+  making_ = applied;
+}
+
+void SnapshotOffer::made(const CheckpointManifest& manifest, base::Elapsed now) {
+  making_.reset();
+  if (newest_) retired_.push_back(name_of(newest_->manifest));
+  newest_ = Made{manifest, now};
+}
+
+void SnapshotOffer::not_made(base::Elapsed now) {
+  making_.reset();
+  not_before_ = now + settings_.retry_after;
+}
+
+void SnapshotOffer::offered(base::Elapsed now) {
+  newest_->offered = now;
+  wanted_.clear();
+}
+
+void SnapshotOffer::reported(NodeId peer, SnapshotFate fate, base::Elapsed now) {
+  fetching_.erase(peer);
+  if (fate == SnapshotFate::kInstalled || !newest_) return;
+  newest_->failed = true;
+  not_before_ = now + settings_.retry_after;
+}
+
+std::vector<NodeId> SnapshotOffer::overdue(std::span<const PeerProgress> peers,
+                                           std::optional<base::Elapsed> last_read,
+                                           base::Elapsed now) {
+  std::map<NodeId, base::Elapsed> fetching;
+  std::vector<NodeId> late;
+  for (const PeerProgress& peer : peers) {
+    if (peer.state != PeerState::kSnapshot) continue;
+    const auto known = fetching_.find(peer.node);
+    const base::Elapsed since = known == fetching_.end() ? now : known->second;
+    const base::Elapsed heard = std::max(since, last_read.value_or(since));
+    if (now - heard >= settings_.report_wait) {
+      late.push_back(peer.node);
+    } else {
+      fetching.emplace(peer.node, since);
+    }
+  }
+  fetching_ = std::move(fetching);
+  return late;
+}
+
+std::optional<CheckpointName> SnapshotOffer::offered_name() const {
+  if (!newest_ || !newest_->offered) return std::nullopt;
+  return name_of(newest_->manifest);
+}
+
+bool SnapshotOffer::in_use(base::Elapsed now) const {
+  const bool fresh =
+      newest_ && newest_->offered && now - *newest_->offered < settings_.taken_within;
+  return fresh || !wanted_.empty() || !fetching_.empty();
+}
+
+std::optional<Index> SnapshotOffer::kept_above(base::Elapsed now) const {
+  if (making_)
+    return newest_ && in_use(now) ? std::min(*making_, newest_->manifest.at.index) : *making_;
+  if (!newest_ || !in_use(now)) return std::nullopt;
+  return newest_->manifest.at.index;
+}
+
+std::vector<CheckpointName> SnapshotOffer::take_expired(base::Elapsed now) {
+  if (in_use(now)) return {};
+  std::vector<CheckpointName> expired = std::exchange(retired_, {});
+  if (newest_ && (newest_->failed || now - newest_->at >= settings_.reused_for)) {
+    expired.push_back(name_of(newest_->manifest));
+    newest_.reset();
+  }
+  return expired;
+}
+
+void SnapshotOffer::forget_peers() {
+  wanted_.clear();
+  fetching_.clear();
+}
+
+}  // namespace cadastre::log

@@ -1,0 +1,90 @@
+// SnapshotOffer: what a leader does about peers of a group that need a snapshot (L-71, L-73, L-75).
+//
+//   a peer wants one ─► a young checkpoint is there ──────────────► offered ─► fetched by peers ─► their reports
+//                   └─► none is: one is made and sealed ─► made ──┘                            └─► silence: overdue
+//
+// Whoever fetches shows in the engine's progress: a snapshot on offer is handed to any peer that lacks enough. While
+// somebody fetches, or may begin to, the log above the checkpoint is kept. Pure; belongs to the log thread.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "log/checkpoint.h"
+#include "log/conf_state.h"
+#include "log/replica.h"
+#include "log/settings.h"
+#include "log/snapshotter.h"
+#include "log/types.h"
+
+namespace cadastre::log {
+
+// Since which entry of this history the node belongs to the group without a break; 0 if the oldest record has it. A snapshot
+// from before would be refused by it: it names others only.
+[[nodiscard]] Index member_since(const std::vector<ConfRecord>& history, NodeId node) noexcept;
+
+class SnapshotOffer {
+ public:
+  explicit SnapshotOffer(const SnapshotSettings& settings) noexcept : settings_(settings) {}
+
+  // A peer needs one at or above this entry.
+  void wanted(NodeId peer, Index least);
+
+  enum class Next : std::uint8_t {
+    kNothing,
+    kMake,   // A checkpoint, then making().
+    kOffer,  // checkpoint(), then offered().
+  };
+  [[nodiscard]] Next next(Index truncated, base::Elapsed now) const;
+
+  // A checkpoint is being made; it will stand at or above `applied`.
+  void making(Index applied);
+  void made(const CheckpointManifest& manifest, base::Elapsed now);
+  void not_made(base::Elapsed now);  // Tries again later.
+  [[nodiscard]] bool is_making() const noexcept { return making_.has_value(); }
+  [[nodiscard]] const CheckpointManifest& checkpoint() const { return newest_->manifest; }
+  void offered(base::Elapsed now);
+
+  // A peer says what became of it. One that failed is not offered again.
+  void reported(NodeId peer, SnapshotFate fate, base::Elapsed now);
+
+  // Who fetches, as the engine sees it. Those of whom nothing was heard for too long, nor any byte read: they are
+  // to be given up.
+  [[nodiscard]] std::vector<NodeId> overdue(std::span<const PeerProgress> peers,
+                                            std::optional<base::Elapsed> last_read,
+                                            base::Elapsed now);
+  // The checkpoint that peers are offered; nothing: none.
+  [[nodiscard]] std::optional<CheckpointName> offered_name() const;
+
+  // Entries above this one are kept; nothing: nobody needs them.
+  [[nodiscard]] std::optional<Index> kept_above(base::Elapsed now) const;
+
+  // Checkpoints that nobody fetches and that are too old to be offered; the caller releases them.
+  [[nodiscard]] std::vector<CheckpointName> take_expired(base::Elapsed now);
+
+  // This node leads no more: nobody is waited for.
+  void forget_peers();
+
+ private:
+  struct Made {
+    CheckpointManifest manifest;
+    base::Elapsed at{};
+    std::optional<base::Elapsed> offered = std::nullopt;
+    bool failed = false;
+  };
+  [[nodiscard]] bool in_use(base::Elapsed now) const;
+
+  const SnapshotSettings settings_;
+  std::map<NodeId, Index> wanted_;
+  std::map<NodeId, base::Elapsed> fetching_;  // Since when.
+  std::optional<Index> making_;
+  std::optional<Made> newest_;
+  std::vector<CheckpointName> retired_;  // Perhaps still fetched.
+  base::Elapsed not_before_{};
+};
+
+}  // namespace cadastre::log
