@@ -194,7 +194,7 @@ void add_restart(Report& report) {
   const ScratchDirectory directory("restart");
   {
     LogUnderTest log(directory.path(), kGroups);
-    fill_log(log, kGroups, kBytes);
+    fill_groups(log.groups(), {.bytes = kBytes});
   }
   const auto started = std::chrono::steady_clock::now();
   {

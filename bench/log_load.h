@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/logger.h"
+#include "bench/log_callers.h"
 #include "bench/log_machine.h"
 #include "bench/scratch_directory.h"
 #include "log/group.h"
@@ -18,13 +20,12 @@
 
 namespace cadastre::bench {
 
-inline constexpr std::size_t kCommandBytes = 100;
-
 // Our log with its threads and groups 1 to `groups`.
 class LogUnderTest {
  public:
   LogUnderTest(const std::filesystem::path& directory, std::size_t groups);
 
+  [[nodiscard]] std::span<log::Group* const> groups() const noexcept { return groups_; }
   [[nodiscard]] log::Group& group(std::size_t number) { return *groups_[number % groups_.size()]; }
   [[nodiscard]] const log::NodeMetrics& metrics() { return log_->host().metrics(); }
 
@@ -37,26 +38,10 @@ class LogUnderTest {
   std::vector<log::Group*> groups_;
 };
 
-// Puts at least so many bytes of commands into the log, group by group, and waits for their answers.
-void fill_log(LogUnderTest& log, std::size_t groups, std::uint64_t bytes);
-
 // A command of every group is answered: each of them leads and has applied what was there.
 void wait_for_groups(LogUnderTest& log, std::size_t groups);
 
-struct LoadPlan {
-  std::size_t groups = 1;
-  std::size_t outstanding = 64;  // Submissions under way, over all groups.
-  std::size_t commands = 1;      // In a submission.
-  std::size_t command_bytes = kCommandBytes;
-  double seconds = 3;
-};
-struct LoadResult {
-  double commands_per_second = 0;
-  double sets_per_second = 0;
-  double p50_us = 0;  // From a submission to its last answer.
-  double p99_us = 0;
-};
-// After a warm-up of a fifth of the time.
+// run_callers on a log of its own.
 [[nodiscard]] LoadResult run_load(const LoadPlan& plan);
 
 // The bound: batches of `commands` commands in one value, synced, one after the other, with the log's

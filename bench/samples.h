@@ -14,6 +14,12 @@ namespace cadastre::bench {
   return values[values.size() / 2];
 }
 
+// Of sorted values, which may be none.
+[[nodiscard]] inline double percentile(const std::vector<double>& sorted, double share) {
+  if (sorted.empty()) return 0;
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
 // From the 10th to the 90th percentile, by the median; of a few values, from the least to the largest.
 [[nodiscard]] inline double spread(std::vector<double> values) {
   std::ranges::sort(values);

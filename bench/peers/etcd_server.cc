@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,24 +47,43 @@ void append_bytes_field(std::string& out, char tag, std::string_view bytes) {
   out += bytes;
 }
 
+std::string peer_url(const EtcdPlace& place) {
+  return fmt::format("http://127.0.0.1:{}", place.peer_port);
+}
+
+std::string key_of(std::uint64_t number) {
+  return fmt::format("key{:012}", number % 100'000);
+}
+
 }  // namespace
 
-EtcdServer::EtcdServer(const std::filesystem::path& directory) {
-  const int client = free_port();
-  const int peer = free_port();
-  address_ = fmt::format("127.0.0.1:{}", client);
+EtcdPlace EtcdPlace::pick(std::string name) {
+  return {.name = std::move(name), .client_port = free_port(), .peer_port = free_port()};
+}
+
+std::string EtcdPlace::introduction() const {
+  return name + "=" + peer_url(*this);
+}
+
+EtcdServer::EtcdServer(const std::filesystem::path& directory)
+    : EtcdServer(directory, EtcdPlace::pick("etcd"), {}) {}
+
+EtcdServer::EtcdServer(const std::filesystem::path& directory,
+                       const EtcdPlace& place,
+                       const std::string& cluster)
+    : address_(fmt::format("127.0.0.1:{}", place.client_port)) {
   const std::string client_url = "http://" + address_;
-  const std::string peer_url = fmt::format("http://127.0.0.1:{}", peer);
-  const std::string data = (directory / "etcd").string();
-  const std::string cluster = "default=" + peer_url;
-  const std::array<std::string, 8> arguments{"--data-dir=" + data,
-                                             "--listen-client-urls=" + client_url,
-                                             "--advertise-client-urls=" + client_url,
-                                             "--listen-peer-urls=" + peer_url,
-                                             "--initial-advertise-peer-urls=" + peer_url,
-                                             "--initial-cluster=" + cluster,
-                                             "--log-level=error",
-                                             "--quota-backend-bytes=8589934592"};
+  const std::string peers_url = peer_url(place);
+  const std::array<std::string, 9> arguments{
+      "--name=" + place.name,
+      "--data-dir=" + (directory / place.name).string(),
+      "--listen-client-urls=" + client_url,
+      "--advertise-client-urls=" + client_url,
+      "--listen-peer-urls=" + peers_url,
+      "--initial-advertise-peer-urls=" + peers_url,
+      "--initial-cluster=" + (cluster.empty() ? place.introduction() : cluster),
+      "--log-level=error",
+      "--quota-backend-bytes=8589934592"};
   pid_ = fork();
   CAD_CHECK(pid_ >= 0, "a process can be started");
   if (pid_ == 0) {
@@ -72,7 +92,7 @@ EtcdServer::EtcdServer(const std::filesystem::path& directory) {
     const int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
-    std::array<char*, 10> words{};
+    std::array<char*, 11> words{};
     words[0] = const_cast<char*>(kProgram);
     for (std::size_t i = 0; i < arguments.size(); ++i)
       words[i + 1] = const_cast<char*>(arguments[i].c_str());
@@ -103,8 +123,14 @@ std::string EtcdServer::version() {
 
 std::string EtcdServer::put_request(std::uint64_t number, std::size_t value_bytes) {
   std::string request;
-  append_bytes_field(request, '\x0a', fmt::format("key{:012}", number % 100'000));
+  append_bytes_field(request, '\x0a', key_of(number));
   append_bytes_field(request, '\x12', std::string(value_bytes, 'x'));
+  return request;
+}
+
+std::string EtcdServer::range_request(std::uint64_t number) {
+  std::string request;
+  append_bytes_field(request, '\x0a', key_of(number));
   return request;
 }
 

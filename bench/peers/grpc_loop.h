@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ class GrpcCalls {
 
   // The answer's bytes.
   [[nodiscard]] std::string call(const UnaryCall& call);
+  // Nothing: it was refused, or not answered in time.
+  [[nodiscard]] std::optional<std::string> try_call(const UnaryCall& call,
+                                                    std::chrono::milliseconds limit);
 
  private:
   struct Stub;
