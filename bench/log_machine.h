@@ -38,6 +38,10 @@ class CountingMachine final : public log::StateMachine {
       const log::CheckpointTarget& /*to*/) override {
     return applied_;
   }
+  [[nodiscard]] base::Result<void, log::InstallError> check(
+      const log::StagedCheckpoint& /*staged*/) const override {
+    return {};
+  }
   [[nodiscard]] base::Result<void, log::InstallError> install(
       const log::StagedCheckpoint& from) override {
     applied_ = durable_ = from.manifest.at;

@@ -51,6 +51,7 @@ class Counting final : public log::TransportSink, public server::PeerHooks {
     if (measured != 0) on_(measured);
   }
   void on_unreachable(log::NodeId /*to*/) override {}
+  [[nodiscard]] bool has_group(log::GroupId /*group*/) const override { return true; }
   [[nodiscard]] std::optional<log::Index> not_here(log::GroupId /*group*/,
                                                    log::NodeId /*from*/) const override {
     return std::nullopt;

@@ -32,11 +32,15 @@ RaftNode::RaftNode(const RaftNodePlan& plan)
                         .random = random_,
                         .timer = timer_});
   base::OsSeededRandom seeds;
-  auto opened = node::LocalLog::open(
-      {.directory = plan.directory,
-       .identity = {kCluster, plan.id},
-       .replication = {.self = plan.id, .run = plan.start, .transport = transport_.get()}},
-      clock_, logger_);
+  auto opened =
+      node::LocalLog::open({.directory = plan.directory,
+                            .identity = {kCluster, plan.id},
+                            .settings = {.retention = {}, .snapshots = {}, .raft = plan.raft},
+                            .replication = {.self = plan.id,
+                                            .run = plan.start,
+                                            .transport = transport_.get(),
+                                            .boot_clock = &boot_clock_}},
+                           clock_, logger_);
   CAD_CHECK(opened.has_value(), "the directory takes a log, or has this node's");
   log_ = std::move(*opened);
   for (std::size_t i = 1; i <= plan.groups; ++i) {

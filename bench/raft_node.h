@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/boot_clock.h"
 #include "base/clock.h"
 #include "base/logger.h"
 #include "base/random.h"
@@ -21,6 +22,7 @@
 #include "log/address_book.h"
 #include "log/frame_bodies.h"
 #include "log/group.h"
+#include "log/settings.h"
 #include "log/types.h"
 #include "node/local_log.h"
 #include "server/grpc/peer_transport.h"
@@ -35,6 +37,7 @@ struct RaftNodePlan {
   std::size_t voters = 3;   // Nodes 1 to so many.
   std::size_t groups = 1;
   Flushes flushes = Flushes::kAtOnce;
+  log::RaftSettings raft;
 };
 
 class RaftNode final : public server::PeerHooks {
@@ -53,6 +56,7 @@ class RaftNode final : public server::PeerHooks {
 
   // ---- server/peer_hooks.h: nothing of it happens here ------------------------------------------
 
+  [[nodiscard]] bool has_group(log::GroupId /*group*/) const override { return true; }
   [[nodiscard]] std::optional<log::Index> not_here(log::GroupId /*group*/,
                                                    log::NodeId /*from*/) const override {
     return std::nullopt;
@@ -63,6 +67,7 @@ class RaftNode final : public server::PeerHooks {
 
  private:
   base::SystemClock clock_;
+  base::SystemBootClock boot_clock_;
   std::unique_ptr<base::LogSink> sink_;
   base::Logger logger_;
   base::OsSeededRandom random_;

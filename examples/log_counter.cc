@@ -54,6 +54,10 @@ class Counter final : public log::StateMachine {
       const log::CheckpointTarget& /*to*/) override {
     return base::fail(log::CheckpointError::kStorage, "this counter keeps no files");
   }
+  [[nodiscard]] base::Result<void, log::InstallError> check(
+      const log::StagedCheckpoint& /*staged*/) const override {
+    return base::fail(log::InstallError::kStorage, "this counter keeps no files");
+  }
   [[nodiscard]] base::Result<void, log::InstallError> install(
       const log::StagedCheckpoint& /*from*/) override {
     return base::fail(log::InstallError::kStorage, "this counter keeps no files");

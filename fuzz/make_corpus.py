@@ -511,6 +511,35 @@ def log_preamble():
     }
 
 
+def raft_message():
+    """A byte, odd if the node campaigns first, then an eraftpb.Message from node 1 to node 2."""
+    def varint(value):
+        out = b""
+        while value > 127:
+            out += bytes([value & 127 | 128])
+            value >>= 7
+        return out + bytes([value])
+
+    def number(field, value):
+        return varint(field << 3) + varint(value)
+
+    def text(field, value):
+        return varint(field << 3 | 2) + varint(len(value)) + value
+
+    def message(kind, term, *rest, first=b"\0"):
+        return first + number(1, kind) + number(2, 2) + number(3, 1) + number(4, term) + b"".join(rest)
+
+    entry = number(2, 5) + number(3, 2) + text(4, b"x")
+    metadata = text(1, number(1, 1) + number(1, 2) + number(1, 3)) + number(2, 9) + number(3, 5)
+    return {
+        "heartbeat": message(8, 5, number(8, 1)),
+        "append": message(3, 5, number(5, 1), number(6, 1), text(7, entry), number(8, 2)),
+        "vote": message(5, 5, number(5, 1), number(6, 1), first=b"\1"),
+        "snapshot": message(7, 5, text(9, text(1, b"d") + text(2, metadata))),
+        "read": message(15, 0, text(7, text(4, b"c" * 24))),
+    }
+
+
 def fetch_request():
     """A byte, then a request for a range of a checkpoint; behind an odd byte its sum is put right by the target."""
     def request(name, version=1, offset=4096, size=512):
@@ -645,6 +674,7 @@ def targets(vectors, coordination, bitmaps):
         "log_conf_context": log_conf_context(),
         "log_frame": log_frame(),
         "log_preamble": log_preamble(),
+        "raft_message": raft_message(),
         "fetch_request": fetch_request(),
         "wire_request": wire_request(),
         "etcd_answer": etcd_answer(),

@@ -26,7 +26,7 @@ struct Arguments {
   std::string scenario = "log";
   std::uint64_t seed = 0;
   std::uint64_t seeds = 1;
-  double seconds = 20;
+  double seconds = 0;  // 0: as the seed says.
   double minutes = 0;
   double hours = 0;
 };
@@ -55,8 +55,10 @@ int run(const Arguments& arguments) {
     if (over) break;
     LogWorldOptions options =
         arguments.scenario == "raft" ? raft_world_of(seed) : log_world_of(seed);
-    options.lasts = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(arguments.seconds));
+    if (arguments.seconds > 0) {
+      options.lasts = std::chrono::duration_cast<std::chrono::nanoseconds>(
+          std::chrono::duration<double>(arguments.seconds));
+    }
     const LogReport report = simulate_log(options);
     sum.add(report);
     if (arguments.seeds == 1 || !report.violations.empty())
@@ -79,7 +81,8 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"log", "raft"}));
   app.add_option("--seed", arguments.seed, "the seed, or the first of many");
   app.add_option("--seeds", arguments.seeds, "so many seeds");
-  app.add_option("--seconds", arguments.seconds, "of simulated time with faults");
+  app.add_option("--seconds", arguments.seconds,
+                 "of simulated time with faults, in place of what the seed says");
   app.add_option("--minutes", arguments.minutes, "seeds for so long");
   app.add_option("--hours", arguments.hours, "the same in hours");
   CLI11_PARSE(app, argc, argv);

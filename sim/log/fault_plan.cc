@@ -20,6 +20,9 @@ using std::chrono::nanoseconds;
 constexpr std::uint64_t kPlanStream =
     0x706c616e;  // So that other uses of the seed have other luck.
 
+// What is too rare, or too much for every run. From a stream of its own, so that the rest of a plan stays as it is.
+constexpr std::uint64_t kRareStream = 0x72617265;
+
 struct Weight {
   LogFaultKind kind;
   std::uint64_t share;
@@ -113,6 +116,7 @@ LogFault make_fault(base::Random& random, const PlanShape& shape) {
     case LogFaultKind::kFailedFiles:
     case LogFaultKind::kReset: break;
     case LogFaultKind::kFlush: fault.amount = random.below(shape.groups); break;
+    case LogFaultKind::kFullDisk: break;  // make_rare
   }
   return fault;
 }
@@ -137,8 +141,27 @@ std::string_view name(LogFaultKind kind) noexcept {
     case LogFaultKind::kCutPair: return "cut pair";
     case LogFaultKind::kIsolate: return "isolate";
     case LogFaultKind::kBitFlip: return "bit flip";
+    case LogFaultKind::kFullDisk: return "full disk";
   }
   return "unknown";
+}
+
+void add_rare(base::Random& random, const PlanShape& shape, std::vector<LogFault>& faults) {
+  const auto add = [&](LogFaultKind kind, nanoseconds least, nanoseconds most) -> LogFault& {
+    return faults.emplace_back(LogFault{.when = between(random, nanoseconds(0), shape.lasts),
+                                        .kind = kind,
+                                        .node = NodeId{1 + random.below(shape.nodes)},
+                                        .lasts = between(random, least, most)});
+  };
+  if (random.below(4) == 0) add(LogFaultKind::kPause, milliseconds(3000), milliseconds(30'000));
+  if (random.below(4) == 0) add(LogFaultKind::kSlowSync, milliseconds(4000), milliseconds(10'000));
+  if (random.below(3) == 0) {
+    LogFault& full = add(LogFaultKind::kFullDisk, milliseconds(500), milliseconds(6000));
+    full.amount = random.below(3);
+  }
+  if (!shape.loses_disk) return;
+  LogFault& flip = add(LogFaultKind::kBitFlip, microseconds(1), milliseconds(500));
+  flip.amount = random.below(1001);
 }
 
 }  // namespace
@@ -148,6 +171,10 @@ std::vector<LogFault> plan_faults(std::uint64_t seed, const PlanShape& shape) {
   std::vector<LogFault> faults(10 + random.below(60));
   for (LogFault& fault : faults)
     fault = make_fault(random, shape);
+  if (shape.registers == Registers::kOfAll) {
+    base::SeededRandom rare(seed ^ kRareStream);
+    add_rare(rare, shape, faults);
+  }
   std::ranges::sort(faults, {}, &LogFault::when);
   return faults;
 }

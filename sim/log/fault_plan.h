@@ -32,7 +32,9 @@ enum class LogFaultKind : std::uint8_t {
   kFailedFiles,  // or fails.
   kCrashFed,  // The node dies when it is fed a snapshot next: while it fetches if `amount` is odd, else while it
       // installs. Back after `lasts`.
-  kBitFlip,  // A bit of the node's log turns while it is down; the node must not come up again.
+  kBitFlip,   // A bit of the node's log turns while it is down; the node must not come up again.
+  kFullDisk,  // The node's disk has little room for `lasts`. By `amount`: low; low, then critical; low, then critical,
+              // then a write fails, which ends the process: the next one has room.
 };
 
 struct LogFault {
@@ -49,7 +51,11 @@ struct PlanShape {
   Registers registers = Registers::kOfNodes;
   std::uint64_t drift_ppm_max = 10'000;
   std::chrono::nanoseconds lasts{0};  // Of the stage in which faults happen.
+  bool loses_disk = false;            // One of the voters, for ever.
 };
+
+// A pause or a sync so long is one of those that L-51 is about.
+inline constexpr std::chrono::seconds kLongPause{5};
 
 // In the order of their times.
 [[nodiscard]] std::vector<LogFault> plan_faults(std::uint64_t seed, const PlanShape& shape);

@@ -35,6 +35,7 @@ NodeId LogClient::choose_node() {
 }
 
 void LogClient::ask() {
+  if (resting_) return;
   const NodeId node = choose_node();
   if (options_.is_lost(node)) return think();
   LogRequest request;

@@ -51,6 +51,8 @@ class LogClient final : public FrameSink {
   ~LogClient() override;
 
   void begin();
+  // It asks for nothing more.
+  void rest() noexcept { resting_ = true; }
   [[nodiscard]] std::uint64_t answered() const noexcept { return answered_; }
   // Of those, what was done and not refused.
   [[nodiscard]] std::uint64_t succeeded() const noexcept { return succeeded_; }
@@ -78,6 +80,7 @@ class LogClient final : public FrameSink {
   std::optional<Waiting> waiting_;
   std::optional<NodeId> leader_;  // Who did what was asked, as far as is known.
   TaskId timeout_;
+  bool resting_ = false;
   std::uint64_t answered_ = 0;
   std::uint64_t succeeded_ = 0;
 };

@@ -61,10 +61,12 @@ void LogNode::start() {
   if (lost_) return;
   ++counters_.starts;
   dying_ = false;
+  passed_ = false;
   storage_ = std::make_unique<node::MemoryStorage>(
       disk_, log::NodeIdentity{kCluster, log::NodeId{options_.id.value()}});
   release_ghosts();
   admission_.emplace(server::PeerIdentity{kCluster, log::NodeId{options_.id.value()}});
+  not_here_.emplace(log::kNotHereEvery, log::kNotHereKeptMax);
   if (!open_host()) return;
   world_.network.attach(options_.id, *this);
   for (auto& [id, hosted] : groups_)
@@ -109,7 +111,8 @@ bool LogNode::open_host() {
                                          .transport = this,
                                          .cluster = kCluster,
                                          .snapshotter = carrier_.get(),
-                                         .boot_clock = &boot_clock_};
+                                         .boot_clock = &boot_clock_,
+                                         .membership = this};
   auto opened = log::Host::open({*storage_, *this, clock_, options_.settings, replication});
   if (!opened) {
     if (!flipped_) violate("the log does not open: " + opened.error().detail);
@@ -119,6 +122,7 @@ bool LogNode::open_host() {
   }
   if (flipped_) violate("a turned bit was not noticed");
   host_ = std::move(*opened);
+  host_->set_space(space_);
   return true;
 }
 
@@ -143,26 +147,6 @@ void LogNode::open_group(HostedGroup& hosted, log::GroupId id) {
   check_start(hosted, id);
 }
 
-void LogNode::check_start(HostedGroup& hosted, log::GroupId id) {
-  const RegisterState& state = hosted.machine->state();
-  for (const auto& [number, index] : hosted.answered) {
-    if (!replicated() && !state.answers.contains(number)) {
-      violate(fmt::format("group {} lost command {} of entry {}, which was answered", id.value(),
-                          number, index.value()));
-    }
-  }
-  if (hosted.begins > hosted.machine->durable().index) {
-    violate(fmt::format("group {} opened with a log that begins at {} and a state at {}",
-                        id.value(), hosted.begins.value(), state.applied.index.value()));
-  }
-  if (hosted.installing) ++counters_.installs_resumed;
-  world_.digests.restored({history_group(id), options_.id},
-                          checkers::LogIndex{state.applied.index.value()},
-                          checkers::Digest{state.digest});
-  hosted.reported = state.applied.index;
-  hosted.synced = std::max(hosted.synced, state.applied.index);
-}
-
 void LogNode::crash(std::uint64_t unsynced_per_mille) {
   if (!up()) return;
   ++counters_.crashes;
@@ -171,11 +155,15 @@ void LogNode::crash(std::uint64_t unsynced_per_mille) {
   world_.network.detach(options_.id);
   count_process();
   host_.reset();
+  if (const std::size_t left = ledger_.clear(); left > 0)
+    violate(fmt::format("{} callbacks ended with the process and were not called", left));
   carrier_.reset();
   storage_.reset();
   for (auto& [id, hosted] : groups_) {
     hosted.face = nullptr;
     hosted.machine.reset();
+    hosted.conf.reset();
+    hosted.context = {};
   }
   disk_.crash(disk_.unsynced_bytes() * unsynced_per_mille / 1000);
   shelf_.crash([&] { return random_.below(2) == 0; });
@@ -184,6 +172,8 @@ void LogNode::crash(std::uint64_t unsynced_per_mille) {
 void LogNode::count_process() {
   const log::NodeMetrics& metrics = host_->metrics();
   counters_.truncations += metrics.truncations.load();
+  counters_.appends_refused += metrics.appends_refused.load();
+  counters_.late_syncs += metrics.late_syncs.load();
   counters_.snapshots_made += metrics.snapshots_made.load();
   counters_.snapshots_sent += metrics.snapshots_sent.load();
   counters_.snapshots_installed += metrics.snapshots_installed.load();
@@ -199,11 +189,25 @@ void LogNode::fail_next_files() {
   if (carrier_) carrier_->fail_next();
 }
 
-void LogNode::forget_faults() noexcept {
+void LogNode::forget_faults() {
   slow_sync_.reset();
-  failed_sync_down_.reset();
+  failure_.reset();
+  set_space(log::Space::kPlenty);
   crash_fed_.reset();
   if (carrier_) carrier_->forget_faults();
+}
+
+void LogNode::set_space(log::Space space) {
+  const bool was_low = std::exchange(space_, space) != log::Space::kPlenty;
+  if (host_) host_->set_space(space);
+  if (!was_low && space != log::Space::kPlenty) {
+    for (std::uint64_t group = 0; group < options_.groups; ++group) {
+      if (leads(group)) led_when_low_.insert(group);
+    }
+  }
+  if (space != log::Space::kPlenty) return;
+  for (const std::uint64_t group : std::exchange(led_when_low_, {}))
+    counters_.retreats += up() && !leads(group) ? 1 : 0;
 }
 
 void LogNode::flip_bit(std::uint64_t luck) {
@@ -234,34 +238,47 @@ bool LogNode::leads(std::uint64_t group) const {
 std::vector<log::NodeId> LogNode::strangers_of(const log::ConfRecord& record) const {
   const log::ConfContext context = log::context_of(record);
   std::vector<log::NodeId> strangers;
-  for (std::uint64_t id = options_.founders + 1; id <= options_.peers; ++id) {
+  for (std::uint64_t id = options_.founders + 1; id <= options_.joiners; ++id) {
     const log::NodeId node{id};
     if (!record.conf.has(node) && !context.has_left(node)) strangers.push_back(node);
   }
   return strangers;
 }
 
+void LogNode::on_membership(log::GroupId group,
+                            const std::shared_ptr<const log::ConfRecord>& conf) {
+  groups_.at(group).conf = conf;
+  groups_.at(group).context = log::context_of(*conf);
+}
+
 void LogNode::transfer(std::uint64_t group, NodeId to) {
   groups_.at(log::GroupId{group})
-      .face->transfer_leadership(log::NodeId{to.value()}, {}, [this](const auto& moved) {
-        counters_.transfers += moved.has_value() ? 1 : 0;
-      });
+      .face->transfer_leadership(
+          log::NodeId{to.value()}, {},
+          counted(log::GroupId{group}, CompletionKind::kTransfer,
+                  [this](const auto& moved) { counters_.transfers += moved.has_value() ? 1 : 0; }));
 }
 
 void LogNode::change_membership(std::uint64_t group, std::uint64_t luck) {
-  log::Group& face = *groups_.at(log::GroupId{group}).face;
-  const log::GroupStatus status = face.status();
+  const log::GroupStatus status = groups_.at(log::GroupId{group}).face->status();
   auto change = next_change(status.conf->conf, log::NodeId{options_.id.value()},
-                            strangers_of(*status.conf), luck);
+                            strangers_of(*status.conf), luck, options_.voters_min);
   if (!change) return;
   // Forced: whoever is asked to vote may be behind, and those who remain may be away.
-  log::MembershipChange asked{
-      .steps = std::move(change->steps), .expected_conf_index = status.conf->index, .force = true};
-  for (const log::ConfStep& step : asked.steps)
-    asked.addresses.push_back({step.node, {fmt::format("node{}:1", step.node.value()), ""}});
-  face.change_membership(std::move(asked), [this](const auto& changed) {
-    counters_.changes += changed.has_value() ? 1 : 0;
-  });
+  ask_change(group, {.steps = std::move(change->steps),
+                     .expected_conf_index = status.conf->index,
+                     .force = true});
+}
+
+void LogNode::ask_change(std::uint64_t group, log::MembershipChange change) {
+  for (const log::ConfStep& step : change.steps)
+    change.addresses.push_back({step.node, {fmt::format("node{}:1", step.node.value()), ""}});
+  groups_.at(log::GroupId{group})
+      .face->change_membership(
+          std::move(change),
+          counted(log::GroupId{group}, CompletionKind::kChange, [this](const auto& changed) {
+            counters_.changes += changed.has_value() ? 1 : 0;
+          }));
 }
 
 void LogNode::wake_log() {
@@ -273,12 +290,14 @@ void LogNode::run_log() {
   world_.scheduler.cancel(timer_);
   const auto again = host_->run_log();
   if (dying_) return;
+  passed_ = true;
   if (again) {
     const nanoseconds left = std::max(*again - clock_.elapsed(), nanoseconds(1));
     timer_ = world_.scheduler.at(options_.id, clock_.due_in(left), [this] { wake_log(); });
   }
   for (auto& [id, hosted] : groups_)
     check(hosted, id);
+  if (host_->inbound_bytes() > log::kInboundBytesMax) violate("too many frames of peers wait");
 }
 
 void LogNode::wake_writer() {
@@ -298,6 +317,7 @@ void LogNode::begin_write() {
   auto set = host_->begin_write();
   if (!set) return;
   ++counters_.sets;
+  if (set->bytes > log::kSetBytesHard) violate("a set is too large");
   storage_->append(*set);
   for (const log::GroupWrite& write : set->groups) {
     if (write.installs) on_fed(Fed::kInstalling);
@@ -310,8 +330,8 @@ void LogNode::begin_write() {
 }
 
 void LogNode::finish_write(const log::WriteSet& set) {
-  if (failed_sync_down_) {
-    host_->finish_write(base::fail(log::WriteError::kFailed, "the sync failed"));
+  if (failure_) {
+    host_->finish_write(base::fail(failure_->error, "the sync failed"));
     return;
   }
   storage_->sync();
@@ -324,8 +344,12 @@ void LogNode::finish_write(const log::WriteSet& set) {
 }
 
 void LogNode::fail_stop(std::string_view reason) {
-  if (!failed_sync_down_) return violate(fmt::format("it stopped itself: {}", reason));
-  const nanoseconds down = *std::exchange(failed_sync_down_, std::nullopt);
+  if (!failure_) return violate(fmt::format("it stopped itself: {}", reason));
+  const auto [error, down] = *std::exchange(failure_, std::nullopt);
+  if (error == log::WriteError::kDiskFull) {
+    ++counters_.full_ends;
+    space_ = log::Space::kPlenty;
+  }
   // After this step: the host is still on the stack.
   crash_soon(nanoseconds(0), down);
 }
@@ -375,26 +399,6 @@ void LogNode::run_applier(log::GroupId group) {
     if (replicated()) world_.oracle.executed(options_.id, group, hosted.machine->applied());
   }
   if (more) wake_applier(group);
-}
-
-void LogNode::check(HostedGroup& hosted, log::GroupId id) {
-  if (hosted.face == nullptr) return;
-  const log::GroupStatus status = hosted.face->status();
-  // The board is as old as the last pass, what the applier says is newer: the two are not compared.
-  const bool begins =
-      status.truncated <= status.durable || (carrier_ && carrier_->holds(id, status.truncated));
-  const bool ordered = begins && status.durable <= status.applied &&
-                       status.committed <= status.last && status.persisted <= status.last;
-  if (!ordered) {
-    violate(fmt::format("group {} is out of order: truncated {}, durable {}, applied {}, last {}",
-                        id.value(), status.truncated.value(), status.durable.value(),
-                        status.applied.value(), status.last.value()));
-  }
-  if (replicated() && status.leader.value() == options_.id.value())
-    world_.oracle.leads(options_.id, id, status.term);
-  const bool removed = replicated() && world_.oracle.removed(options_.id, id);
-  if (!status.halted.empty() && !removed)
-    violate(fmt::format("group {} halted: {}", id.value(), status.halted));
 }
 
 }  // namespace cadastre::sim

@@ -9,8 +9,10 @@
 // production does: letters of a process that died come late, and are refused once its successor was heard.
 //
 // After each step it checks, and tells the world of:
-//   order            truncated <= durable <= applied; committed and persisted <= last. While a snapshot is installed,
-//                    the log may begin at it before the state does; not after a start
+//   order            truncated <= durable <= applied <= min(committed, persisted) <= last. While a snapshot is
+//                    installed, the log may begin at it before the state does; not after a start
+//   bounds           no queue of the log is longer than its limit, and what queues count is what is open
+//   completions      each callback is called once, at the latest by the end of its process
 //   nothing unsynced what was answered or executed lies in the synced part of the disk
 //   agreement        an index has one digest, whatever crashed or was installed in between
 //   nothing lost     after a start, whatever was answered before is there (of a local group)
@@ -25,17 +27,21 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/boot_clock.h"
 #include "base/random.h"
+#include "log/conf_context.h"
 #include "log/host.h"
+#include "log/peer_pacing.h"
 #include "log/transport.h"
 #include "node/memory_log.h"
 #include "server/peer_admission.h"
 #include "sim/checkers/digest_agreement.h"
 #include "sim/clock/node_clock.h"
 #include "sim/log/checkpoint_carrier.h"
+#include "sim/log/completion_ledger.h"
 #include "sim/log/messages.h"
 #include "sim/log/piece_shelf.h"
 #include "sim/log/raft_oracle.h"
@@ -54,14 +60,19 @@ struct LogWorldParts {
   std::vector<std::string>& violations;
 };
 
-class LogNode final : public log::Runner, public FrameSink, public log::Transport {
+class LogNode final : public log::Runner,
+                      public FrameSink,
+                      public log::Transport,
+                      public log::MembershipListener {
  public:
   struct Options {
     NodeId id;
     std::uint64_t seed = 0;
     std::uint64_t groups = 1;
     std::uint64_t peers = 0;     // Nodes 1 to so many share groups; 0: every node has its own.
-    std::uint64_t founders = 0;  // The first voters of shared groups; the others may join.
+    std::uint64_t founders = 0;  // The first voters of shared groups,
+    std::uint64_t joiners = 0;   // and the last node that may join them at any time.
+    std::size_t voters_min = 2;  // That a change leaves.
     log::Settings settings;
   };
   LogNode(const LogWorldParts& world, const Options& options);
@@ -75,7 +86,13 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
 
   void slow_next_sync(std::chrono::nanoseconds lasts) { slow_sync_ = lasts; }
   // The process ends by its own hand, and is back after `down`.
-  void fail_next_sync(std::chrono::nanoseconds down) { failed_sync_down_ = down; }
+  void fail_next_sync(std::chrono::nanoseconds down) {
+    failure_ = {log::WriteError::kFailed, down};
+  }
+  // The same of the next write, since the disk is full; the next process has room.
+  void fail_full(std::chrono::nanoseconds down) { failure_ = {log::WriteError::kDiskFull, down}; }
+  // How much room its disk has, whatever process runs.
+  void set_space(log::Space space);
   // The same of whatever it does next with files of checkpoints, if it runs.
   void slow_next_files(std::chrono::nanoseconds lasts);
   void fail_next_files();
@@ -86,7 +103,7 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   };
   void crash_when_fed(Fed when, std::chrono::nanoseconds down) { crash_fed_ = {when, down}; }
   // What was to go wrong does not.
-  void forget_faults() noexcept;
+  void forget_faults();
   void flip_bit(std::uint64_t luck);
   void flush(std::uint64_t group);
 
@@ -96,7 +113,10 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   [[nodiscard]] bool leads(std::uint64_t group) const;
   void transfer(std::uint64_t group, NodeId to);
   void change_membership(std::uint64_t group, std::uint64_t luck);
+  void ask_change(std::uint64_t group, log::MembershipChange change);
   [[nodiscard]] NodeClock& clock() noexcept { return clock_; }
+  // What was asked of it and is not answered, or still counted; empty: nothing.
+  [[nodiscard]] std::string what_is_open() const;
 
   struct Counters {
     std::uint64_t starts = 0, crashes = 0, sets = 0, executed = 0, truncations = 0, flips_found = 0;
@@ -106,6 +126,10 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
     std::uint64_t snapshots_failed = 0;  // Not made, not staged, or given up.
     std::uint64_t stagings_cut = 0;      // By a crash of the receiver.
     std::uint64_t letters_refused = 0;   // Of a process whose successor was heard.
+    std::uint64_t removals_told = 0;     // To nodes that did not know of theirs.
+    std::uint64_t retreats = 0;          // Groups that it led when room ran low, and not any more.
+    std::uint64_t full_ends = 0;         // Processes that a full disk ended.
+    std::uint64_t appends_refused = 0, late_syncs = 0;  // As the log counts them.
     std::uint64_t installs_resumed = 0;  // By the process after the one that began them.
   };
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
@@ -126,6 +150,11 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   void send_snapshot_report(log::NodeId to,
                             log::GroupId group,
                             const log::SnapshotReport& report) override;
+  void disconnect(log::NodeId peer) override;
+
+  // log::MembershipListener
+  void on_membership(log::GroupId group,
+                     const std::shared_ptr<const log::ConfRecord>& conf) override;
 
  private:
   static constexpr log::ClusterId kCluster{1};
@@ -139,7 +168,9 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
     std::map<std::uint64_t, log::Index> answered;  // Commands whose senders were told "done".
     log::Index reported;                           // Up to here digests were reported.
     bool switches = false;  // The applier is about to install a snapshot, which takes a while.
-    log::Index begins;      // Where the log began when the process started,
+    std::shared_ptr<const log::ConfRecord> conf;  // In force, as the log last told,
+    log::ConfContext context;                     // and what it says besides.
+    log::Index begins;                            // Where the log began when the process started,
     std::optional<log::Index> installing;  // and the snapshot that its state was to switch to.
   };
 
@@ -152,12 +183,14 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   void read_by_lease(NodeId client, const LogRequest& request, const log::ReadPoint& at);
   void reply(NodeId client, const LogReply& reply);
   void check(HostedGroup& hosted, log::GroupId id);
+  void check_queues(const HostedGroup& hosted, log::GroupId id);
   void check_start(HostedGroup& hosted, log::GroupId id);
   [[nodiscard]] bool replicated() const noexcept { return options_.peers != 0; }
   [[nodiscard]] bool is_peer(NodeId node) const noexcept { return node.value() <= options_.peers; }
   void post(NodeId to, Lane lane, const base::Bytes& letter);
   void release_ghosts();
   void receive(NodeId from, base::ByteView bytes);
+  void take_frames(NodeId from, std::vector<log::Frame> frames);
   void note_recovered(const log::LogStorage::Recovered& found);
   void make_carrier();
   void count_process();
@@ -167,6 +200,15 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   [[nodiscard]] bool open_host();
   void open_group(HostedGroup& hosted, log::GroupId id);
   void violate(std::string what);
+  // `call` as the log gets it: open until it is called, and without effect once the process is gone.
+  template <class Call>
+  [[nodiscard]] auto counted(log::GroupId group, CompletionKind kind, Call call) {
+    const std::uint64_t number = ledger_.open({group, kind, world_.scheduler.now()});
+    return [this, number, call = std::move(call)](const auto& answer) mutable {
+      if (!ledger_.close(number)) violate("a callback was called twice");
+      if (!dying_) call(answer);
+    };
+  }
   // Local logs of different nodes have nothing to do with each other.
   [[nodiscard]] checkers::GroupId history_group(log::GroupId group) const;
   [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds most);
@@ -186,7 +228,13 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   std::map<NodeId, Ghost> ghosts_;  // The last letter to each peer, of whatever process.
   Counters counters_;
   std::optional<std::chrono::nanoseconds> slow_sync_;
-  std::optional<std::chrono::nanoseconds> failed_sync_down_;
+  struct Failure {
+    log::WriteError error;
+    std::chrono::nanoseconds down;
+  };
+  std::optional<Failure> failure_;  // Of the next sync.
+  log::Space space_ = log::Space::kPlenty;
+  std::set<std::uint64_t> led_when_low_;
   struct CrashFed {
     Fed when;
     std::chrono::nanoseconds down;
@@ -198,9 +246,13 @@ class LogNode final : public log::Runner, public FrameSink, public log::Transpor
   // Of the process that runs now.
   std::unique_ptr<node::MemoryStorage> storage_;
   std::optional<server::PeerAdmission> admission_;
+  std::optional<log::Pacer<std::pair<log::NodeId, log::GroupId>>> not_here_;
   std::unique_ptr<CheckpointCarrier> carrier_;  // Of replicated groups.
   std::unique_ptr<log::Host> host_;
   bool dying_ = false;  // Its callbacks go nowhere.
+  bool passed_ =
+      false;  // The log thread had its first pass: what groups say of themselves is true.
+  CompletionLedger ledger_;
   TaskId log_task_;
   TaskId timer_;
   TaskId writer_task_;

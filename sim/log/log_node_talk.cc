@@ -70,8 +70,11 @@ void LogNode::receive(NodeId from, base::ByteView bytes) {
   }
   const PeerLetter letter = open_letter(bytes.subspan(log::kPreambleBytes));
   switch (letter.kind) {
-    case PeerKind::kFrames:
-      return host_->on_frames(log::NodeId{from.value()}, decode_frames(letter.body));
+    case PeerKind::kFrames: return take_frames(from, decode_frames(letter.body));
+    case PeerKind::kNotHere: {
+      const NotHereLetter told = decode_not_here(letter.body);
+      return host_->not_wanted({told.group, log::NodeId{from.value()}, told.configuration});
+    }
     case PeerKind::kReport: {
       const ReportLetter report = decode_report(letter.body);
       return host_->on_snapshot_report(log::NodeId{from.value()}, report.group, report.report);
@@ -82,6 +85,21 @@ void LogNode::receive(NodeId from, base::ByteView bytes) {
       carrier_->on_answer(decode_piece_answer(letter.body));
       return on_fed(Fed::kFetching);
   }
+}
+
+// A node that was removed is told so, as production does (L-90): nobody feeds it the entry that removed it.
+void LogNode::take_frames(NodeId from, std::vector<log::Frame> frames) {
+  const log::NodeId sender{from.value()};
+  std::erase_if(frames, [&](const log::Frame& frame) {
+    const HostedGroup& hosted = groups_.at(frame.group);
+    if (!hosted.context.has_left(sender)) return false;
+    if (not_here_->due({sender, frame.group}, clock_.elapsed())) {
+      ++counters_.removals_told;
+      post(from, Lane::kControl, encode(NotHereLetter{frame.group, hosted.conf->index}));
+    }
+    return true;
+  });
+  if (!frames.empty()) host_->on_frames(sender, std::move(frames));
 }
 
 void LogNode::on_reset(const StreamId& stream) {
@@ -101,6 +119,10 @@ void LogNode::send_snapshot_report(log::NodeId to,
   post(NodeId{to.value()}, Lane::kControl, encode(ReportLetter{group, report}));
 }
 
+void LogNode::disconnect(log::NodeId peer) {
+  violate("node " + to_string(peer) + " sent what no node of ours sends");
+}
+
 void LogNode::serve(NodeId client, const LogRequest& request) {
   const auto found = groups_.find(log::GroupId{request.group});
   CAD_CHECK(found != groups_.end(), "clients know the groups");
@@ -110,30 +132,31 @@ void LogNode::serve(NodeId client, const LogRequest& request) {
   if (request.kind == checkers::OpKind::kRead) return read(client, request, request.mode);
   const base::Bytes command = encode(RegisterCommand{request.number, request.kind, request.key,
                                                      request.expected, request.argument});
+  const auto answered = [this, client, request, &hosted](const log::Answer& answer) {
+    if (answer) {
+      hosted.answered[request.number] = answer->at.index;
+      if (replicated())
+        world_.oracle.answered(options_.id, log::GroupId{request.group}, answer->at);
+      ++counters_.executed;
+      if (answer->at.index > hosted.synced)
+        violate("a command was answered before its sync returned");
+    }
+    reply(client, reply_of(request.number, answer));
+  };
   std::array proposals{log::Proposal{
-      command, [this, client, request, &hosted](const log::Answer& answer) {
-        if (dying_) return;
-        if (answer) {
-          hosted.answered[request.number] = answer->at.index;
-          if (replicated())
-            world_.oracle.answered(options_.id, log::GroupId{request.group}, answer->at);
-          ++counters_.executed;
-          if (answer->at.index > hosted.synced)
-            violate("a command was answered before its sync returned");
-        }
-        reply(client, reply_of(request.number, answer));
-      }}};
+      command, counted(log::GroupId{request.group}, CompletionKind::kCommand, answered)}};
   hosted.face->propose(proposals, log::Class::kUser);
 }
 
 void LogNode::read(NodeId client, const LogRequest& request, log::ReadMode mode) {
   HostedGroup& hosted = groups_.at(log::GroupId{request.group});
-  hosted.face->read_barrier(mode, [this, client, request, &hosted](const log::ReadAnswer& answer) {
-    if (dying_) return;
+  const auto answered = [this, client, request, &hosted](const log::ReadAnswer& answer) {
     if (!answer) return reply(client, {request.number, LogOutcome::kRefused, std::nullopt});
     if (answer->lease) return read_by_lease(client, request, *answer);
     reply(client, {request.number, LogOutcome::kOk, hosted.machine->read(request.key)});
-  });
+  };
+  hosted.face->read_barrier(
+      mode, counted(log::GroupId{request.group}, CompletionKind::kBarrier, answered));
 }
 
 // The reader's thread may be held up on its way to the snapshot, and on its way to the second look.

@@ -8,13 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "base/random.h"
 #include "sim/checkers/digest_agreement.h"
 #include "sim/checkers/history.h"
 #include "sim/checkers/linearizability.h"
 #include "sim/checkers/model.h"
 #include "sim/log/log_client.h"
 #include "sim/log/log_node.h"
+#include "sim/log/log_world_shape.h"
+#include "sim/log/membership_churn.h"
 #include "sim/log/raft_oracle.h"
 #include "sim/network/network.h"
 #include "sim/schedule/scheduler.h"
@@ -29,78 +30,10 @@ using std::chrono::nanoseconds;
 constexpr std::uint64_t kFirstClient = 100;
 constexpr std::size_t kShrinkAttemptsMax = 400;
 constexpr nanoseconds kCalmSlice = std::chrono::seconds(2);
-
-std::uint64_t mixed(std::uint64_t seed, std::uint64_t what) {
-  return base::SeededRandom(seed * 0x9e3779b97f4a7c15 + what).next_u64();
-}
-
-// Retention that a short run reaches.
-log::Settings short_settings(std::uint64_t seed) {
-  base::SeededRandom random(mixed(seed, 1));
-  log::Settings settings;
-  settings.retention.truncate_every = milliseconds(100 + random.below(1000));
-  settings.retention.truncate_entries_min = 5 + random.below(50);
-  settings.retention.unflushed_age_max = milliseconds(500 + random.below(5000));
-  settings.housekeeping_every = milliseconds(50 + random.below(500));
-  return settings;
-}
-
-std::uint64_t drift_ppm_max(const LogWorldOptions& options) {
-  const bool trusted = options.lease_reads || options.registers == Registers::kOfNodes;
-  return trusted ? 1'000 * log::kLeaseDriftPerMille : 300'000;
-}
-
-// Logs so short that whoever was away for a moment lacks their begin, and waits that a short run outlasts.
-void expect_snapshots(log::Settings& settings, std::uint64_t seed) {
-  base::SeededRandom random(mixed(seed, 8));
-  log::RetentionSettings& retention = settings.retention;
-  retention.truncate_entries_min = 1 + random.below(20);
-  retention.unflushed_age_max = milliseconds(100 + random.below(2000));
-  retention.leader_trail_entries = random.below(2) == 0 ? 0 : random.below(100);
-  if (retention.leader_trail_entries == 0) retention.leader_trail_bytes = 0;
-  if (random.below(2) == 0) retention.follower_trail_bytes = 0;
-  if (random.below(3) == 0) retention.fetch_kept_bytes_max = 0;
-  retention.peer_silent_after = milliseconds(random.below(3000));
-  settings.snapshots = {.reused_for = milliseconds(50 + random.below(5000)),
-                        .report_wait = milliseconds(500 + random.below(2500)),
-                        .retry_after = milliseconds(20 + random.below(500)),
-                        .taken_within = milliseconds(100 + random.below(2000))};
-}
-
-log::Settings settings_of(const LogWorldOptions& options, std::uint64_t node) {
-  log::Settings settings = short_settings(options.seed + node);
-  settings.raft.lease_reads = options.lease_reads;
-  if (options.registers == Registers::kOfAll) expect_snapshots(settings, options.seed + node);
-  return settings;
-}
-
-// Of replicated groups, one client in three waits until a deposed leader knows what became of its commands (1.5).
-nanoseconds patience_of(const LogWorldOptions& options, std::uint64_t client) {
-  if (options.registers == Registers::kOfNodes) return milliseconds(2000);
-  return milliseconds(client % 3 == 0 ? 4000 : 700);
-}
-
-NetworkFaults faults_to_nodes(std::uint64_t seed) {
-  base::SeededRandom random(mixed(seed, 2));
-  NetworkFaults faults;
-  faults.control.drop_ppm = random.below(20'000);
-  faults.control.reorder_ppm = random.below(20'000);
-  faults.control.reorder_most = milliseconds(20);
-  faults.control.reset_ppm = random.below(1'000);
-  faults.control.delay.tail_ppm = random.below(10'000);
-  faults.control.delay.tail_most = milliseconds(500);
-  return faults;
-}
-
-// Between voters everything is possible, also twice.
-NetworkFaults faults_of_voters(std::uint64_t seed) {
-  base::SeededRandom random(mixed(seed, 6));
-  NetworkFaults faults = faults_to_nodes(seed);
-  faults.control.duplicate_ppm = random.below(20'000);
-  faults.control.delay.tail_most = milliseconds(1 + random.below(3000));
-  faults.bulk = faults.control;
-  return faults;
-}
+constexpr nanoseconds kReplaceEvery = milliseconds(200);
+constexpr nanoseconds kRestSlice = milliseconds(50);
+// A command whose leader is gone waits for two election timeouts, a reader for four rounds of half of one.
+constexpr nanoseconds kRestMost = 3 * log::RaftSettings{}.election_timeout();
 
 std::vector<log::NodeId> founders(std::uint64_t nodes) {
   std::vector<log::NodeId> ids;
@@ -118,27 +51,30 @@ class LogWorld {
         oracle_(founders(options.founders), report_.violations) {
     const LogWorldParts parts{scheduler_, network_, digests_, oracle_, report_.violations};
     const bool shared = options.registers == Registers::kOfAll;
-    for (std::uint64_t i = 1; i <= options.nodes; ++i) {
-      nodes_.push_back(
-          std::make_unique<LogNode>(parts, LogNode::Options{.id = NodeId{i},
-                                                            .seed = mixed(options.seed, 10 + i),
-                                                            .groups = options.groups,
-                                                            .peers = shared ? options.nodes : 0,
-                                                            .founders = options.founders,
-                                                            .settings = settings_of(options, i)}));
+    const std::uint64_t all = options.nodes + (options.loses_disk ? 1 : 0);  // With a spare one.
+    for (std::uint64_t i = 1; i <= all; ++i) {
+      nodes_.push_back(std::make_unique<LogNode>(
+          parts, LogNode::Options{.id = NodeId{i},
+                                  .seed = mixed(options.seed, 10 + i),
+                                  .groups = options.groups,
+                                  .peers = shared ? all : 0,
+                                  .founders = options.founders,
+                                  .joiners = options.nodes,
+                                  .voters_min = options.loses_disk ? 3U : 2U,
+                                  .settings = settings_of(options, i)}));
     }
     for (std::uint64_t i = 0; i < options.clients; ++i) {
       clients_.push_back(
           std::make_unique<LogClient>(scheduler_, network_, history_, next_number_,
                                       LogClient::Options{.id = NodeId{kFirstClient + i},
                                                          .seed = mixed(options.seed, 1000 + i),
-                                                         .nodes = options.nodes,
+                                                         .nodes = all,
                                                          .groups = options.groups,
                                                          .registers = options.registers,
                                                          .think_most = options.think_most,
                                                          .patience = patience_of(options, i),
                                                          .is_lost = [this](NodeId node) {
-                                                           return nodes_[node.value() - 1]->lost();
+                                                           return !is_used(node) || at(node).lost();
                                                          }}));
     }
     let_answers_double();
@@ -152,11 +88,12 @@ class LogWorld {
                                                        .groups = options_.groups,
                                                        .registers = options_.registers,
                                                        .drift_ppm_max = drift_ppm_max(options_),
-                                                       .lasts = options_.lasts});
+                                                       .lasts = options_.lasts,
+                                                       .loses_disk = options_.loses_disk});
     for (const LogFault& fault : report_.faults)
       scheduler_.after(kWorld, fault.when, [this, &fault] { carry_out(fault); });
-    for (const auto& node : nodes_)
-      node->start();
+    for (std::uint64_t i = 1; i <= options_.nodes; ++i)
+      at(NodeId{i}).start();
     for (const auto& client : clients_)
       client->begin();
     scheduler_.run_until(SimTime(options_.lasts));
@@ -167,21 +104,22 @@ class LogWorld {
   }
 
  private:
-  LogNode& node_of(const LogFault& fault) { return *nodes_[fault.node.value() - 1]; }
+  LogNode& at(NodeId node) { return *nodes_[node.value() - 1]; }
+  bool is_used(NodeId node) const { return node.value() <= options_.nodes || replacing_; }
 
   // A request that arrives twice would be two commands; an answer that arrives twice is one too many.
   void let_answers_double() {
     NetworkFaults faults = faults_to_nodes(options_.seed);
     faults.control.duplicate_ppm = 20'000;
-    for (std::uint64_t node = 1; node <= options_.nodes; ++node) {
+    for (std::uint64_t node = 1; node <= nodes_.size(); ++node) {
       for (std::uint64_t client = 0; client < options_.clients; ++client)
         network_.set_faults({NodeId{node}, NodeId{kFirstClient + client}}, faults);
     }
   }
 
   void spoil_voters() {
-    for (std::uint64_t from = 1; from <= options_.nodes; ++from) {
-      for (std::uint64_t to = 1; to <= options_.nodes; ++to) {
+    for (std::uint64_t from = 1; from <= nodes_.size(); ++from) {
+      for (std::uint64_t to = 1; to <= nodes_.size(); ++to) {
         if (from == to) continue;
         network_.set_faults({NodeId{from}, NodeId{to}}, faults_of_voters(options_.seed));
       }
@@ -196,7 +134,7 @@ class LogWorld {
 
   void carry_out(const LogFault& fault) {
     if (calm_) return;
-    LogNode& node = node_of(fault);
+    LogNode& node = at(fault.node);
     switch (fault.kind) {
       case LogFaultKind::kCrash:
         node.crash(fault.amount);
@@ -204,8 +142,10 @@ class LogWorld {
         break;
       case LogFaultKind::kPause:
         scheduler_.pause(fault.node, scheduler_.now() + fault.lasts);
+        report_.long_pauses += fault.lasts >= kLongPause ? 1 : 0;
         break;
       case LogFaultKind::kSlowSync: node.slow_next_sync(fault.lasts); break;
+      case LogFaultKind::kFullDisk: fill_disk(fault); break;
       case LogFaultKind::kFailedSync: node.fail_next_sync(fault.lasts); break;
       case LogFaultKind::kClockJump:
         node.clock().jump(fault.amount % 2 == 0 ? fault.lasts : -fault.lasts);
@@ -221,6 +161,7 @@ class LogWorld {
           leader->transfer(fault.amount % options_.groups, fault.node);
         break;
       case LogFaultKind::kMembership:
+        if (replacing_) break;  // One thing at a time.
         if (LogNode* const leader = leader_of(fault.amount % options_.groups))
           leader->change_membership(fault.amount % options_.groups, fault.amount);
         break;
@@ -234,27 +175,77 @@ class LogWorld {
       case LogFaultKind::kPartition: partition(fault); break;
       case LogFaultKind::kCutPair: cut({fault.node, NodeId{fault.amount}}, fault.lasts); break;
       case LogFaultKind::kIsolate:
-        for (std::uint64_t i = 1; i <= options_.nodes; ++i) {
+        for (std::uint64_t i = 1; i <= nodes_.size(); ++i) {
           if (fault.amount != 2) cut({NodeId{i}, fault.node}, fault.lasts);
           if (fault.amount != 1) cut({fault.node, NodeId{i}}, fault.lasts);
         }
         break;
-      case LogFaultKind::kReset:
-        for (std::uint64_t client = 0; client < options_.clients; ++client)
-          network_.reset({{NodeId{kFirstClient + client}, fault.node}, Lane::kControl});
-        for (std::uint64_t i = 1; i <= options_.nodes; ++i) {
-          if (NodeId{i} == fault.node) continue;
-          for (const Lane lane : {Lane::kControl, Lane::kBulk})
-            network_.reset({{NodeId{i}, fault.node}, lane});
-        }
-        break;
+      case LogFaultKind::kReset: break_streams(fault.node); break;
       case LogFaultKind::kFlush: node.flush(fault.amount); break;
       case LogFaultKind::kBitFlip:
         node.crash(fault.amount);
         node.flip_bit(mixed(options_.seed, static_cast<std::uint64_t>(fault.when.count())));
         restart_later(node, fault.lasts);
+        if (options_.loses_disk) replace_later(fault.node, fault.lasts);
         break;
     }
+  }
+
+  void break_streams(NodeId node) {
+    for (std::uint64_t client = 0; client < options_.clients; ++client)
+      network_.reset({{NodeId{kFirstClient + client}, node}, Lane::kControl});
+    for (std::uint64_t i = 1; i <= nodes_.size(); ++i) {
+      if (NodeId{i} == node) continue;
+      for (const Lane lane : {Lane::kControl, Lane::kBulk})
+        network_.reset({{NodeId{i}, node}, lane});
+    }
+  }
+
+  // Room runs low, may run out, and is there again.
+  void fill_disk(const LogFault& fault) {
+    LogNode& node = at(fault.node);
+    node.set_space(log::Space::kLow);
+    if (fault.amount > 0) {
+      scheduler_.after(kWorld, fault.lasts / 3, [this, &node, &fault] {
+        if (calm_) return;
+        node.set_space(log::Space::kCritical);
+        if (fault.amount == 2) node.fail_full(fault.lasts / 2);
+      });
+    }
+    scheduler_.after(kWorld, fault.lasts, [&node] { node.set_space(log::Space::kPlenty); });
+  }
+
+  // Whoever does not open its log again is replaced by a node with another id and an empty disk.
+  void replace_later(NodeId lost, nanoseconds after) {
+    scheduler_.after(kWorld, after + kReplaceEvery, [this, lost] {
+      if (!at(lost).lost()) return;  // There was nothing to damage.
+      replacing_ = true;
+      if (LogNode& fresh = *nodes_.back(); !fresh.up()) fresh.start();
+      go_on_replacing(lost);
+    });
+  }
+
+  // For ever: a change that was asked for before may still add the lost one to a group.
+  void go_on_replacing(NodeId lost) {
+    const log::NodeId gone{lost.value()};
+    const log::NodeId fresh{nodes_.size()};
+    bool done = true;
+    bool joined = false;
+    for (std::uint64_t group = 0; group < options_.groups; ++group) {
+      LogNode* const leader = leader_of(group);
+      const auto conf = leader == nullptr ? nullptr : leader->status_of(group)->conf;
+      joined = joined || (conf && conf->conf.has(fresh));
+      if (conf && !conf->conf.has(gone)) continue;
+      done = false;
+      if (!conf) continue;
+      auto steps = next_replacement(conf->conf, gone, fresh);
+      if (!steps.empty())
+        leader->ask_change(group, {.steps = std::move(steps),
+                                   .expected_conf_index = conf->index,
+                                   .min_match = conf->index});
+    }
+    if (done && joined && !std::exchange(replaced_, true)) ++report_.nodes_replaced;
+    scheduler_.after(kWorld, kReplaceEvery, [this, lost] { go_on_replacing(lost); });
   }
 
   // Nobody, or one of those who believe that they are it.
@@ -289,6 +280,26 @@ class LogWorld {
     });
   }
 
+  // Nobody asks any more: soon nothing is open.
+  void come_to_rest(SimTime end) {
+    for (const auto& client : clients_)
+      client->rest();
+    const SimTime rested = std::max(end, scheduler_.now() + kRestMost);
+    std::string open;
+    do {
+      scheduler_.run_until(scheduler_.now() + kRestSlice);
+      open = what_is_open();
+    } while (!open.empty() && scheduler_.now() < rested);
+    if (!open.empty()) report_.violations.push_back(open + " though nobody asks any more");
+  }
+
+  std::string what_is_open() const {
+    for (const auto& node : nodes_) {
+      if (std::string open = node->what_is_open(); !open.empty()) return open;
+    }
+    return {};
+  }
+
   // Faults stop: everyone who can must answer again.
   void calm_down() {
     calm_ = true;
@@ -297,7 +308,8 @@ class LogWorld {
     for (const auto& node : nodes_) {
       scheduler_.resume(NodeId{static_cast<std::uint64_t>(&node - nodes_.data()) + 1});
       node->forget_faults();
-      if (!node->up()) node->start();
+      const NodeId id{static_cast<std::uint64_t>(&node - nodes_.data()) + 1};
+      if (!node->up() && is_used(id)) node->start();
     }
     std::vector<std::uint64_t> before;
     for (const auto& client : clients_)
@@ -312,7 +324,11 @@ class LogWorld {
       scheduler_.run_until(std::min(end, scheduler_.now() + kCalmSlice));
       stuck = all_lost ? std::string() : what_is_stuck(before, committed);
     } while (!stuck.empty() && scheduler_.now() < end);
-    if (!stuck.empty()) report_.violations.push_back(stuck + " though all is calm");
+    if (!stuck.empty()) {
+      report_.violations.push_back(stuck + " though all is calm");
+    } else {
+      come_to_rest(end);
+    }
   }
 
   // Of each replicated group, as far as any node knows.
@@ -335,7 +351,7 @@ class LogWorld {
       const LogNode* const leader = leader_of(group);
       if (leader == nullptr) return fmt::format("nobody leads group {}", group);
       const log::ConfState conf = leader->status_of(group)->conf->conf;
-      for (std::uint64_t id = 1; id <= options_.nodes; ++id) {
+      for (std::uint64_t id = 1; id <= nodes_.size(); ++id) {
         if (conf.has(log::NodeId{id}) && !has_executed(id, group, committed[group]))
           return fmt::format("node {} does not catch up in group {}", id, group);
       }
@@ -372,7 +388,8 @@ class LogWorld {
         report_.joined += has_executed(id, group, log::Index{1}) ? 1 : 0;
     }
     for (const auto& node : nodes_) {
-      node->crash(0);  // Counts what the last process did.
+      if (node->counters().starts == 0) continue;  // A spare one.
+      node->crash(0);                              // Counts what the last process did.
       report_.executed += node->counters().executed;
       report_.crashes += node->counters().crashes - 1;
       report_.sets += node->counters().sets;
@@ -389,6 +406,11 @@ class LogWorld {
       report_.stagings_cut += node->counters().stagings_cut;
       report_.installs_resumed += node->counters().installs_resumed;
       report_.letters_refused += node->counters().letters_refused;
+      report_.removals_told += node->counters().removals_told;
+      report_.retreats += node->counters().retreats;
+      report_.full_ends += node->counters().full_ends;
+      report_.appends_refused += node->counters().appends_refused;
+      report_.late_syncs += node->counters().late_syncs;
     }
     report_.elections = oracle_.elections();
     report_.replaced = oracle_.replaced();
@@ -407,36 +429,11 @@ class LogWorld {
   std::vector<std::unique_ptr<LogNode>> nodes_;
   std::vector<std::unique_ptr<LogClient>> clients_;
   bool calm_ = false;
+  bool replacing_ = false;  // A lost node, by the spare one.
+  bool replaced_ = false;
 };
 
 }  // namespace
-
-LogWorldOptions log_world_of(std::uint64_t seed) {
-  base::SeededRandom random(mixed(seed, 5));
-  LogWorldOptions options;
-  options.seed = seed;
-  options.nodes = 1 + random.below(3);
-  options.founders = options.nodes;
-  options.groups = std::array<std::uint64_t, 4>{1, 2, 4, 16}[random.below(4)];
-  options.clients = 2 + random.below(8);
-  options.think_most = milliseconds(std::array<int, 3>{1, 20, 100}[random.below(3)]);
-  return options;
-}
-
-LogWorldOptions raft_world_of(std::uint64_t seed) {
-  base::SeededRandom random(mixed(seed, 7));
-  LogWorldOptions options;
-  options.seed = seed;
-  options.registers = Registers::kOfAll;
-  options.founders = random.below(4) == 0 ? 5 : 3;
-  options.groups = std::array<std::uint64_t, 4>{1, 1, 2, 4}[random.below(4)];
-  options.clients = 2 + random.below(6);
-  options.think_most = milliseconds(std::array<int, 3>{5, 30, 100}[random.below(3)]);
-  options.lease_reads = random.below(2) == 0;
-  options.calm = 20 * log::RaftSettings{}.election_timeout();
-  options.nodes = options.founders + random.below(3);
-  return options;
-}
 
 LogReport simulate_log(const LogWorldOptions& options) {
   return LogWorld(options).run();
@@ -449,48 +446,6 @@ std::vector<LogFault> shrink_log_failure(const LogWorldOptions& options,
     fewer.faults = some;
     return !simulate_log(fewer).violations.empty();
   });
-}
-
-void LogReport::add(const LogReport& other) {
-  for (const auto count : {&LogReport::tasks,
-                           &LogReport::messages,
-                           &LogReport::operations,
-                           &LogReport::executed,
-                           &LogReport::crashes,
-                           &LogReport::sets,
-                           &LogReport::truncations,
-                           &LogReport::flips_found,
-                           &LogReport::elections,
-                           &LogReport::replaced,
-                           &LogReport::transfers,
-                           &LogReport::changes,
-                           &LogReport::configurations,
-                           &LogReport::lease_reads,
-                           &LogReport::lease_refusals,
-                           &LogReport::snapshots_made,
-                           &LogReport::snapshots_sent,
-                           &LogReport::snapshots_installed,
-                           &LogReport::snapshots_failed,
-                           &LogReport::stagings_cut,
-                           &LogReport::installs_resumed,
-                           &LogReport::joined,
-                           &LogReport::letters_refused})
-    this->*count += other.*count;
-}
-
-std::string to_text(const LogReport& report) {
-  return fmt::format(
-      "{} operations, {} commands answered, {} sets, {} crashes, {} truncations, {} damaged logs "
-      "refused, {} elections, {} entries replaced, {} transfers, {} changes of membership, {} "
-      "configurations, {} reads by lease and {} refused at the second look, {} snapshots made, {} "
-      "sent, {} installed, {} failed, {} stagings cut off, {} installs resumed, {} joined, {} "
-      "letters of dead processes refused, {} messages, {} tasks",
-      report.operations, report.executed, report.sets, report.crashes, report.truncations,
-      report.flips_found, report.elections, report.replaced, report.transfers, report.changes,
-      report.configurations, report.lease_reads, report.lease_refusals, report.snapshots_made,
-      report.snapshots_sent, report.snapshots_installed, report.snapshots_failed,
-      report.stagings_cut, report.installs_resumed, report.joined, report.letters_refused,
-      report.messages, report.tasks);
 }
 
 std::string to_text(const LogWorldOptions& options, const LogReport& report) {

@@ -67,5 +67,25 @@ TEST(MembershipChurn, AJointConfigurationIsLeftAlone) {
   EXPECT_FALSE(next_change(conf, kLeader, {}, 7));
 }
 
+TEST(NextReplacement, FeedsThenPromotesThenRemoves) {
+  const log::NodeId lost{1};
+  const log::NodeId fresh{4};
+  const std::vector<log::NodeId> before{lost, log::NodeId{2}, log::NodeId{3}};
+  const std::vector<log::NodeId> both{lost, log::NodeId{2}, log::NodeId{3}, fresh};
+  const std::vector<log::NodeId> after{log::NodeId{2}, log::NodeId{3}, fresh};
+  const auto expect = [&](const log::ConfState& conf, log::ConfOp op, log::NodeId node) {
+    const auto steps = next_replacement(conf, lost, fresh);
+    ASSERT_EQ(steps.size(), 1U);
+    EXPECT_EQ(steps[0].op, op);
+    EXPECT_EQ(steps[0].node, node);
+  };
+  expect({.voters = before}, log::ConfOp::kAddLearner, fresh);
+  expect({.voters = before, .learners = {fresh}}, log::ConfOp::kAddVoter, fresh);
+  expect({.voters = both}, log::ConfOp::kRemove, lost);
+  EXPECT_TRUE(next_replacement({.voters = after}, lost, fresh).empty());
+  EXPECT_TRUE(next_replacement({.voters = both, .voters_outgoing = before}, lost, fresh).empty())
+      << "a joint configuration is left first";
+}
+
 }  // namespace
 }  // namespace cadastre::sim

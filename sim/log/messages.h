@@ -90,6 +90,7 @@ enum class PeerKind : std::uint8_t {
   kReport,
   kPieceRequest,
   kPieceAnswer,
+  kNotHere,
 };
 
 // Of peers: what kind it is, and the rest.
@@ -119,6 +120,24 @@ struct ReportLetter {
   CAD_CHECK(body.size() == 17, "frames arrive whole");
   return {log::GroupId{base::load_le<std::uint64_t>(body.data())},
           {log::Index{base::load_le<std::uint64_t>(body.data() + 8)}, body[16] != std::byte{0}}};
+}
+
+// The receiver has no business in the group, by that configuration: group, index.
+struct NotHereLetter {
+  log::GroupId group;
+  log::Index configuration;
+};
+[[nodiscard]] inline base::Bytes encode(const NotHereLetter& letter) {
+  base::Bytes out(17);
+  out[0] = static_cast<std::byte>(PeerKind::kNotHere);
+  base::store_le(out.data() + 1, letter.group.value());
+  base::store_le(out.data() + 9, letter.configuration.value());
+  return out;
+}
+[[nodiscard]] inline NotHereLetter decode_not_here(base::ByteView body) {
+  CAD_CHECK(body.size() == 16, "frames arrive whole");
+  return {log::GroupId{base::load_le<std::uint64_t>(body.data())},
+          log::Index{base::load_le<std::uint64_t>(body.data() + 8)}};
 }
 
 // A piece of a checkpoint (piece_shelf.h), asked for and given: group, node, id, piece; of an answer also whether

@@ -148,6 +148,14 @@ base::Result<log::Position, log::CheckpointError> RegisterMachine::checkpoint(
   return state_.applied;
 }
 
+base::Result<void, log::InstallError> RegisterMachine::check(
+    const log::StagedCheckpoint& staged) const {
+  const auto content = shelf_.find(staged.directory);
+  if (!content || !(decode_state(*content).applied == staged.manifest.at))
+    return base::fail(log::InstallError::kDamaged, staged.directory.string());
+  return {};
+}
+
 base::Result<void, log::InstallError> RegisterMachine::install(const log::StagedCheckpoint& from) {
   const auto content = shelf_.find(from.directory);
   if (!content) return base::fail(log::InstallError::kDamaged, from.directory.string());

@@ -58,6 +58,8 @@ class RegisterMachine final : public log::StateMachine {
   void request_flush() override { disk_.flushed = state_; }
   [[nodiscard]] base::Result<log::Position, log::CheckpointError> checkpoint(
       const log::CheckpointTarget& to) override;
+  [[nodiscard]] base::Result<void, log::InstallError> check(
+      const log::StagedCheckpoint& staged) const override;
   [[nodiscard]] base::Result<void, log::InstallError> install(
       const log::StagedCheckpoint& from) override;
 

@@ -120,7 +120,9 @@ void add_closed(CLI::App& group, NodeArguments& arguments, Command& chosen) {
   recover.add_option("DIR", arguments.directories, "copies of the survivors' data directories")
       ->required();
   recover.add_option("--group", arguments.group, "the group (1)");
-  recover.add_option("--keep", arguments.keep, "a voter from now on; once for each")
+  recover
+      .add_option("--keep", arguments.keep,
+                  "a voter from now on; several with commas, or once for each")
       ->allow_extra_args(false)
       ->delimiter(',');
   recover.add_option("--highest", arguments.highest, "the survivor that has most, as you saw");

@@ -74,6 +74,7 @@ CommandError from_backup(base::Error<node::BackupError> error) {
     case node::BackupError::kNotEmpty: return {"not_empty", std::move(error.detail)};
     case node::BackupError::kNoData: return {"no_data", std::move(error.detail)};
     case node::BackupError::kIo: return {"cannot_copy", std::move(error.detail), Retry::kLater};
+    case node::BackupError::kOfCluster: return {"of_cluster", std::move(error.detail)};
     case node::BackupError::kDamaged: return {"damaged", std::move(error.detail)};
   }
   return {"cannot_copy", std::move(error.detail)};

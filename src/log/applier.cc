@@ -14,16 +14,27 @@ Applier::Applier(const ApplierParts& parts, CommandQueue& queue, GroupMetrics& m
       applied_index_(parts.machine.applied().index.value()),
       progress_{parts.machine.applied(), parts.machine.durable(), {}} {}
 
+// A look that waits serves whoever wants another one: a state machine that hangs is not asked for more and more (L-8).
+bool Applier::joins_last_poll(const ApplyWork& work) {
+  const auto* poll = std::get_if<DurablePoll>(&work);
+  if (poll == nullptr || work_.empty()) return false;
+  auto* last = std::get_if<DurablePoll>(&work_.back());
+  if (last == nullptr) return false;
+  last->flush = last->flush || poll->flush;
+  return true;
+}
+
 bool Applier::push_quietly(std::vector<ApplyWork> work) {
   if (work.empty()) return false;
   const base::MutexLock lock(mutex_);
-  for (const ApplyWork& one : work) {
-    const auto* item = std::get_if<ApplyItem>(&one);
-    if (item == nullptr) continue;
-    ++backlog_.entries;
-    backlog_.bytes += item->entry.body.size();
+  for (ApplyWork& one : work) {
+    if (joins_last_poll(one)) continue;
+    if (const auto* item = std::get_if<ApplyItem>(&one)) {
+      ++backlog_.entries;
+      backlog_.bytes += item->entry.body.size();
+    }
+    work_.push_back(std::move(one));
   }
-  std::ranges::move(work, std::back_inserter(work_));
   return true;
 }
 
@@ -48,8 +59,11 @@ std::vector<ApplyWork> Applier::take_some() {
   std::size_t bytes = 0;
   while (!stopped_ && !work_.empty() && taken.size() < kRoundEntriesMax) {
     const auto* item = std::get_if<ApplyItem>(&work_.front());
-    const bool alone = item == nullptr || item->entry.type == EntryType::kConfChange;
-    if (alone && !taken.empty()) break;  // The round ends before it.
+    const bool reader = std::holds_alternative<ReadBarrier>(work_.front());
+    const bool other =
+        !taken.empty() && reader != std::holds_alternative<ReadBarrier>(taken.front());
+    const bool alone = !reader && (item == nullptr || item->entry.type == EntryType::kConfChange);
+    if (other || (alone && !taken.empty())) break;  // The round ends before it.
     if (item != nullptr) bytes += item->entry.body.size();
     if (bytes > kRoundBytesMax && !taken.empty()) break;
     if (item != nullptr) {
@@ -77,8 +91,11 @@ bool Applier::run() {
       give_up(work, reason);
     for (auto& [index, done] : std::exchange(reads_, {}))
       done(base::fail(ReadError::kStopped, reason));
+    tell_lost();
   } else if (std::holds_alternative<ApplyItem>(taken.front())) {
     run_entries(taken);
+  } else if (std::holds_alternative<ReadBarrier>(taken.front())) {
+    run_readers(taken);
   } else {
     run_marker(taken.front());
   }
@@ -139,6 +156,7 @@ void Applier::answer(std::vector<ApplyWork>& items) {
     for (EntryWaiters& waiters : item.superseded)
       refuse(waiters, ProposeError::kSuperseded, "another leader's entry took its place");
     if (item.acquires) {
+      led_ = item.entry.at.term;
       if (parts_.listener != nullptr)
         parts_.listener->acquired(item.entry.at.term, item.entry.at.index);
       parts_.attention.raise(parts_.group);  // Readers may wait for it (L-81).
@@ -162,21 +180,29 @@ void Applier::answer_reads() {
   }
 }
 
+// Together: those who are answered come back together, and are one pass of the log thread.
+void Applier::run_readers(std::vector<ApplyWork>& readers) {
+  for (ApplyWork& work : readers) {
+    auto& reader = std::get<ReadBarrier>(work);
+    reads_.emplace(reader.index, std::move(reader.done));
+  }
+  answer_reads();
+}
+
 void Applier::run_marker(ApplyWork& work) {
-  if (auto* barrier = std::get_if<ReadBarrier>(&work)) {
-    reads_.emplace(barrier->index, std::move(barrier->done));
-    answer_reads();
-  } else if (auto* marker = std::get_if<CheckpointMarker>(&work)) {
+  if (auto* marker = std::get_if<CheckpointMarker>(&work)) {
     auto made = parts_.machine.checkpoint(marker->to);
     publish();
     marker->done(std::move(made));
+  } else if (auto* question = std::get_if<CheckMarker>(&work)) {
+    question->done(parts_.machine.check(question->staged));
   } else if (auto* switching = std::get_if<InstallMarker>(&work)) {
     install(*switching);
   } else if (auto* poll = std::get_if<DurablePoll>(&work)) {
     if (poll->flush) parts_.machine.request_flush();
     publish();
   } else if (const auto* lost = std::get_if<LeadershipLost>(&work)) {
-    if (parts_.listener != nullptr) parts_.listener->lost(lost->term);
+    if (led_ == lost->term) tell_lost();
   }
 }
 
@@ -196,6 +222,7 @@ void Applier::publish() {
   CAD_CHECK(progress.durable.index <= progress.applied.index, "what is durable was applied");
   CAD_CHECK(progress.durable.index >= progress_.durable.index, "what is durable stays durable");
   applied_index_.store(progress.applied.index.value());
+  progress.halted = std::move(progress_.halted);  // end() may have come meanwhile.
   progress_ = std::move(progress);
 }
 
@@ -203,14 +230,16 @@ void Applier::end(const std::string& reason) {
   {
     const base::MutexLock lock(mutex_);
     progress_.halted = reason;
+    halted_.store(
+        true);  // Before the applier is let go: it must not stop before a change again, nor run this round.
     work_.emplace_back(DurablePoll{});  // So that there is a round.
     stopped_ = false;
   }
-  halted_.store(true);
   parts_.runner.wake_applier(parts_.group);
 }
 
 void Applier::halt(std::string reason, std::vector<ApplyWork>& items) {
+  if (reason.empty()) reason = "its state machine failed and gave no reason";
   {
     const base::MutexLock lock(mutex_);
     progress_.halted = reason;
@@ -223,7 +252,13 @@ void Applier::halt(std::string reason, std::vector<ApplyWork>& items) {
   for (auto& [index, done] : reads_)
     done(base::fail(ReadError::kStopped, reason));
   reads_.clear();
-  parts_.runner.wake_log();
+  tell_lost();
+  parts_.attention.raise(parts_.group);
+}
+
+void Applier::tell_lost() {
+  const auto term = std::exchange(led_, std::nullopt);
+  if (term && parts_.listener != nullptr) parts_.listener->lost(*term);
 }
 
 void Applier::refuse(EntryWaiters& waiters, ProposeError code, const std::string& detail) {
@@ -243,6 +278,8 @@ void Applier::give_up(ApplyWork& work, const std::string& detail) {
     barrier->done(base::fail(ReadError::kStopped, detail));
   } else if (auto* marker = std::get_if<CheckpointMarker>(&work)) {
     marker->done(base::fail(CheckpointError::kStopped, detail));
+  } else if (auto* question = std::get_if<CheckMarker>(&work)) {
+    question->done(base::fail(InstallError::kStorage, detail));
   }
 }
 

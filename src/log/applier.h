@@ -3,7 +3,8 @@
 // The log thread pushes; the group's applier runs, one call at a time. A round is at most
 // kRoundEntriesMax entries or kRoundBytesMax. Answers are given after the round's effects are visible,
 // outside all locks. When an entry cannot be executed the group halts: nothing is executed from then on,
-// waiters learn that they do not know, and the other groups go on (L-20).
+// waiters learn that they do not know, whoever was told of leadership learns that it is over, and the other groups go on
+// (L-20).
 //
 // An entry that changes the membership is a round of its own, and the applier stops before it until the log
 // thread has made the change durable (L-19, L-55). Before and not behind: a state that had the entry could be flushed
@@ -54,6 +55,10 @@ struct CheckpointMarker {
   CheckpointTarget to;
   CheckpointDone done;
 };
+struct CheckMarker {  // Would the state machine take it?
+  StagedCheckpoint staged;
+  std::move_only_function<void(base::Result<void, InstallError>)> done;
+};
 struct InstallMarker {
   StagedCheckpoint from;
   std::move_only_function<void()>
@@ -65,8 +70,13 @@ struct DurablePoll {  // Look at the state machine, and ask it to flush if told 
 struct LeadershipLost {
   Term term;
 };
-using ApplyWork = std::
-    variant<ApplyItem, ReadBarrier, CheckpointMarker, InstallMarker, DurablePoll, LeadershipLost>;
+using ApplyWork = std::variant<ApplyItem,
+                               ReadBarrier,
+                               CheckpointMarker,
+                               CheckMarker,
+                               InstallMarker,
+                               DurablePoll,
+                               LeadershipLost>;
 
 // What an applier borrows from around its group.
 struct ApplierParts {
@@ -87,7 +97,7 @@ class Applier {
   void push(std::vector<ApplyWork> work) CAD_EXCLUDES(mutex_);
   [[nodiscard]] bool push_quietly(std::vector<ApplyWork> work) CAD_EXCLUDES(mutex_);
 
-  // The group's applier: one round, or one marker. True: there is more to do.
+  // The group's applier: one round, or one marker, or readers who came together. True: there is more to do.
   bool run() CAD_EXCLUDES(mutex_);
 
   // Log thread: the change of membership that the applier stopped before, once; and on with it, since it is durable.
@@ -117,12 +127,15 @@ class Applier {
   void abandon() CAD_EXCLUDES(mutex_);
 
  private:
+  [[nodiscard]] bool joins_last_poll(const ApplyWork& work) CAD_REQUIRES(mutex_);
   [[nodiscard]] bool stops_before_change() CAD_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<ApplyWork> take_some() CAD_EXCLUDES(mutex_);
   void run_entries(std::vector<ApplyWork>& items);
+  void run_readers(std::vector<ApplyWork>& readers);
   void run_marker(ApplyWork& work);
   void install(InstallMarker& marker);
   void halt(std::string reason, std::vector<ApplyWork>& items);
+  void tell_lost();
   void answer(std::vector<ApplyWork>& items);
   void answer_reads();
   void refuse(EntryWaiters& waiters, ProposeError code, const std::string& detail);
@@ -136,6 +149,7 @@ class Applier {
   std::atomic<bool> halted_{false};
 
   // The applier's own.
+  std::optional<Term> led_;  // The term that `acquired` was told of, and `lost` not yet (L-94).
   Round round_;
   std::multimap<Index, ReadDone> reads_;  // Wait for more to be applied.
 

@@ -1,6 +1,8 @@
 #include "log/applier.h"
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -145,6 +147,24 @@ TEST_F(ApplierTest, AReaderWaitsForItsIndex) {  // L-80
   EXPECT_EQ(read, Index{2});
 }
 
+TEST_F(ApplierTest, ReadersWhoComeTogetherAreAnsweredTogether) {
+  std::string order;
+  const auto reader = [&](char name) {
+    return ReadBarrier{Index{0}, [&order, name](const ReadAnswer&) {
+                         order += name;
+                       }};
+  };
+  push(reader('a'), reader('b'), item(1, "x"), reader('c'), DurablePoll{}, reader('d'));
+  EXPECT_TRUE(applier.run());
+  EXPECT_EQ(order, "ab");
+  EXPECT_TRUE(applier.run());  // The entry,
+  EXPECT_TRUE(applier.run());
+  EXPECT_EQ(order, "abc");
+  EXPECT_TRUE(applier.run());  // the look,
+  EXPECT_FALSE(applier.run());
+  EXPECT_EQ(order, "abcd");
+}
+
 TEST_F(ApplierTest, WhenItHaltsEverybodyLearnsIt) {  // L-20
   std::optional<ReadError> read;
   push(ReadBarrier{Index{9}, [&](const ReadAnswer& answer) {
@@ -165,6 +185,35 @@ TEST_F(ApplierTest, WhenItHaltsEverybodyLearnsIt) {  // L-20
   EXPECT_TRUE(applier.idle());
 }
 
+// The log thread ends the group while its applier is about to say how far it is.
+TEST_F(ApplierTest, TheReasonOfAnEndIsNotOverwritten) {  // L-20
+  class Ending final : public LedgerMachine {
+   public:
+    using LedgerMachine::LedgerMachine;
+    [[nodiscard]] Position durable() const override {
+      if (const auto told = std::exchange(meanwhile, nullptr)) told();
+      return LedgerMachine::durable();
+    }
+    mutable std::function<void()> meanwhile;
+  };
+  Ending ending{disk};
+  Applier ended{{.group = kGroup,
+                 .machine = ending,
+                 .runner = runner,
+                 .attention = attention,
+                 .clock = clock},
+                queue,
+                metrics};
+  ending.meanwhile = [&] {
+    ended.end("it was removed");
+  };
+  std::vector<ApplyWork> work;
+  work.emplace_back(DurablePoll{});
+  ended.push(std::move(work));
+  while (ended.run()) {}
+  EXPECT_EQ(ended.progress().halted, "it was removed");
+}
+
 TEST_F(ApplierTest, AFlushIsAskedForOnItsOwnThread) {
   push(item(1, "a"));
   run_all();
@@ -175,6 +224,31 @@ TEST_F(ApplierTest, AFlushIsAskedForOnItsOwnThread) {
   push(DurablePoll{.flush = true});
   run_all();
   EXPECT_EQ(applier.progress().durable, (Position{Term{2}, Index{1}}));
+}
+
+TEST_F(ApplierTest, LooksThatWaitAreOne) {  // L-8
+  push(item(1, "a"));
+  for (int i = 0; i < 1'000; ++i)
+    push(DurablePoll{.flush = i == 500});
+  EXPECT_TRUE(applier.run());   // The entry.
+  EXPECT_FALSE(applier.run());  // And all of them at once.
+  EXPECT_EQ(applier.progress().durable, (Position{Term{2}, Index{1}}));
+}
+
+TEST_F(ApplierTest, WhoAsksAboutACheckpointIsAnsweredAlsoWhenTheGroupHasHalted) {  // L-74
+  const auto ask = [&] {
+    push(CheckMarker{{"/staged", {}}, [&](const base::Result<void, InstallError>& answer) {
+                       told.emplace_back(answer ? "good" : answer.error().detail);
+                     }});
+    run_all();
+  };
+  machine.outdated = true;
+  ask();
+  EXPECT_EQ(told, Told{"of a release that is not known here"});
+  EXPECT_FALSE(applier.halted());
+  applier.end("over");
+  ask();
+  EXPECT_EQ(told.back(), "over");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ base::Result<void, ProposeError> CommandQueue::push(const Submission& submission
   return {};
 }
 
-std::vector<Batch> CommandQueue::take(std::uint64_t hint_ms) {
+std::vector<Batch> CommandQueue::take(std::uint64_t hint_ms, std::size_t bytes_max) {
   std::vector<OpenBatch> taken;
   std::size_t commands = 0;
   {
@@ -108,7 +108,7 @@ std::vector<Batch> CommandQueue::take(std::uint64_t hint_ms) {
       const OpenBatch& oldest = batches_.front();
       const std::size_t command_bytes =
           oldest.body.body_bytes() - kBodyHeaderBytes - oldest.body.count() * kBodySlotBytes;
-      if (!taken.empty() && bytes + command_bytes > kPassBytesMax) break;
+      if (!taken.empty() && bytes + command_bytes > bytes_max) break;
       bytes += command_bytes;
       commands += oldest.body.count();
       taken.push_back(std::move(batches_.front()));
@@ -145,6 +145,11 @@ std::vector<Done> CommandQueue::close() {
   unapplied_.bytes -= queued_.bytes;
   queued_ = {};
   return waiting;
+}
+
+CommandQueue::Load CommandQueue::load() const {
+  const base::MutexLock lock(mutex_);
+  return {queued_, unapplied_};
 }
 
 void CommandQueue::refuse_users(std::string reason) {

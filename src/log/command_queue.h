@@ -37,6 +37,11 @@ struct Batch {
 
 class CommandQueue {
  public:
+  struct Amount {
+    std::size_t commands = 0;
+    std::size_t bytes = 0;
+  };
+
   CommandQueue(GroupId group, Intake& intake) noexcept : group_(group), intake_(intake) {}
 
   struct Submission {
@@ -47,14 +52,22 @@ class CommandQueue {
   [[nodiscard]] base::Result<void, ProposeError> push(const Submission& submission,
                                                       base::Elapsed now) CAD_EXCLUDES(mutex_);
 
-  // The oldest batches, at most kPassBatchesMax and kPassBytesMax (but one, if there is one).
-  [[nodiscard]] std::vector<Batch> take(std::uint64_t hint_ms) CAD_EXCLUDES(mutex_);
+  // The oldest batches, at most kPassBatchesMax and so many bytes (but one, if there is one).
+  [[nodiscard]] std::vector<Batch> take(std::uint64_t hint_ms,
+                                        std::size_t bytes_max = kPassBytesMax) CAD_EXCLUDES(mutex_);
 
   // So much was applied, or will never be.
   void settled(std::size_t commands, std::size_t bytes) CAD_EXCLUDES(mutex_);
 
   // Refuses everything from now on; what waited and was never taken.
   [[nodiscard]] std::vector<Done> close() CAD_EXCLUDES(mutex_);
+
+  // What waits for the log thread, and what is not applied yet: those that wait included.
+  struct Load {
+    Amount queued;
+    Amount unapplied;
+  };
+  [[nodiscard]] Load load() const CAD_EXCLUDES(mutex_);
 
   // Refuses user commands, with this reason, until it is called with none.
   void refuse_users(std::string reason) CAD_EXCLUDES(mutex_);
@@ -66,10 +79,6 @@ class CommandQueue {
     Term term = kAnyTerm;
     base::Elapsed opened{};
   };
-  struct Amount {
-    std::size_t commands = 0;
-    std::size_t bytes = 0;
-  };
 
   [[nodiscard]] base::Result<void, ProposeError> admit(Amount amount, Class cls) const
       CAD_REQUIRES(mutex_);
@@ -79,7 +88,7 @@ class CommandQueue {
   const GroupId group_;
   Intake& intake_;
 
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   bool closed_ CAD_GUARDED_BY(mutex_) = false;
   std::string users_refused_ CAD_GUARDED_BY(mutex_);  // Empty: they are not.
   std::deque<OpenBatch> batches_ CAD_GUARDED_BY(mutex_);

@@ -37,12 +37,18 @@ struct DiskSpace {
   std::uint64_t total_bytes = 0;
 };
 
+// With less than this a node is critical.
+[[nodiscard]] constexpr std::uint64_t critical_bound(const SpaceSettings& settings,
+                                                     const DiskSpace& disk) noexcept {
+  return std::min(settings.critical_bytes, disk.total_bytes / 8);
+}
+
 [[nodiscard]] constexpr Space judge_space(const SpaceSettings& settings,
                                           const DiskSpace& disk,
                                           Space before) noexcept {
   const std::uint64_t low = std::max(std::min(settings.low_bytes, disk.total_bytes / 4),
                                      disk.total_bytes / 100 * settings.low_percent);
-  const std::uint64_t critical = std::min(settings.critical_bytes, disk.total_bytes / 8);
+  const std::uint64_t critical = critical_bound(settings, disk);
   const auto below = [&](std::uint64_t bound, bool was) {
     return disk.free_bytes < (was ? bound + bound / kSpaceMarginPart : bound);
   };

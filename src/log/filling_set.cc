@@ -96,7 +96,9 @@ void FillingSet::install(GroupLog& group, ConfRecord record, const PendingInstal
   put_state(group, write);
 }
 
-void FillingSet::bury(const GroupLog& group) {
+void FillingSet::bury(GroupLog& group) {
+  // A mark above nothing would be damage: a group that the disk does not know yet is born with its end.
+  if (group.created) (void)of(group);
   GroupWrite& write = set_.groups.emplace_back();
   write.group = group.id;
   write.incarnation = Incarnation{group.incarnation.value() + 1};

@@ -31,7 +31,7 @@ class FillingSet {
   // The state machine has switched to it.
   void installed(GroupLog& group) { of(group).installed = true; }
   // The node was removed from the group, which is halted: the mark that it does nothing any more (L-90).
-  void bury(const GroupLog& group);
+  void bury(GroupLog& group);
   // The commit index, if the disk has an older one.
   void keep_commit(GroupLog& group);
 

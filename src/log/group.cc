@@ -64,6 +64,15 @@ void Group::checkpoint(CheckpointTarget to, CheckpointDone done) {
   loop_.checkpoint(log_, {std::move(to), std::move(done)});
 }
 
+void Group::inspect(DetailDone done) {
+  loop_.inspect(log_, std::move(done));
+}
+
+base::Result<std::vector<EntryFacts>, LogReadError> Group::list_entries(Index from,
+                                                                        std::size_t count) const {
+  return loop_.list_entries(log_, from, count);
+}
+
 GroupStatus Group::status() const {
   GroupStatus status = log_.board.read();
   Applier::Progress progress = log_.applier.progress();
@@ -75,6 +84,10 @@ GroupStatus Group::status() const {
   if (!status.halted.empty()) status.role = Role::kHalted;
   status.lease_valid = log_.lease && log_.lease->board.grant().has_value();
   return status;
+}
+
+GroupQueues Group::queues() const {
+  return {log_.queue.load(), log_.applier.backlog(), log_.readers.load()};
 }
 
 }  // namespace cadastre::log

@@ -5,9 +5,12 @@
 
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "base/clock.h"
+#include "log/applier.h"
+#include "log/command_queue.h"
 #include "log/group_log.h"
 #include "log/group_status.h"
 #include "log/loop.h"
@@ -16,6 +19,13 @@
 #include "log/types.h"
 
 namespace cadastre::log {
+
+// How full the queues of a group are (1.3); each looked at by itself.
+struct GroupQueues {
+  CommandQueue::Load commands;
+  Applier::Backlog apply;   // Committed entries that wait for the applier.
+  std::size_t readers = 0;  // Barriers that were not answered yet.
+};
 
 class Group {
  public:
@@ -44,6 +54,13 @@ class Group {
   void checkpoint(CheckpointTarget to, CheckpointDone done);
 
   [[nodiscard]] GroupStatus status() const;
+  // Answered by the log thread's next pass.
+  void inspect(DetailDone done);
+  // What is synced from `from` on, at most `count` and kEntriesListedMax entries, fewer if they are large. Reads the
+  // disk: not for threads that must not wait. kGone: the log has no such entry.
+  [[nodiscard]] base::Result<std::vector<EntryFacts>, LogReadError> list_entries(
+      Index from, std::size_t count) const;
+  [[nodiscard]] GroupQueues queues() const;
   [[nodiscard]] const GroupMetrics& metrics() const noexcept { return log_.metrics; }
 
  private:

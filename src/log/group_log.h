@@ -112,6 +112,20 @@ struct GroupLog {
         retention(settings.retention, {image.truncated.index, image.last.index, image.entry_bytes}),
         offer(settings.snapshots) {}
 
+  // Before anyone sees the group: whoever opened it may ask who its members are at once.
+  void show_membership() {
+    conf_shown = std::make_shared<const ConfRecord>(confs.back());
+    GroupStatus status;
+    status.last = last.index;
+    status.truncated = retention.truncated();
+    status.conf = conf_shown;
+    status.log_bytes = retention.bytes();
+    board.publish(std::move(status));
+  }
+
+  // Log thread: nothing is taken or executed here any more.
+  [[nodiscard]] bool ended() const noexcept { return !halted_why.empty(); }
+
   const GroupId id;
   const Incarnation incarnation;
   GroupMetrics metrics;
@@ -130,15 +144,19 @@ struct GroupLog {
   HardState hard;                 // As the engine last said.
   Index commit_kept;              // The commit index in the newest record.
   Position last;                  // Of the log, with what is in the filling set.
+  bool large_told = false;        // That its log is above the soft limit (L-47).
   std::vector<ConfRecord> confs;  // By index; the last one is in force, or will be with its set.
   TermRuns terms;                 // Of all entries in the log.
   std::shared_ptr<const ConfRecord> conf_shown;  // What the status says of it.
   Retention retention;
-  Index applied;        // What the engine was told.
-  bool halted = false;  // Nothing more is done here.
-  std::string halted_why;
+  Index applied;           // What the engine was told.
+  Term led_in;             // The last term whose leader was seen here.
+  std::string halted_why;  // Not empty: nothing is taken or executed here any more (L-20),
+  bool halted = false;     // nor does the engine do anything.
 
   // Of a replicated group.
+  std::size_t untaken_bytes =
+      0;  // Of appends that came since the engine had no output: kUntakenBytesMax.
   std::optional<VoteGuard> guard;
   Term leading;                           // The term in which this node leads; 0: it does not.
   Term announced;                         // The last term whose leadership was announced.
@@ -154,6 +172,8 @@ struct GroupLog {
   std::uint64_t ticks_led = 0;
   std::shared_ptr<const std::vector<MemberStatus>> members_shown;  // Of a leader.
   std::shared_ptr<const ConfRecord> conf_told;  // What the listener of membership knows.
+  Role role_told = Role::kFollower;             // What the operator knows,
+  NodeId leader_told;                           // and of whom.
 };
 
 }  // namespace cadastre::log

@@ -20,6 +20,7 @@ namespace cadastre::log {
 struct MemberStatus {
   NodeId node = {};
   Index match = {};
+  std::uint64_t behind = 0;  // Entries of the leader's log that it lacks.
   PeerState state = PeerState::kProbe;
   std::optional<base::Elapsed> silent_for = std::nullopt;  // Nothing: it was never heard.
   bool caught_up = false;                                  // A learner that may be promoted.

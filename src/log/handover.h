@@ -5,7 +5,8 @@
 //
 // Callers of a replicated group are answered when a quorum has their entry. A command that came before that waits for that
 // commit, at most kCommitWaitMax after the sync, and is joined by those whom it answers: two half sets on their way cost
-// a node twice what a whole one does, and bring nobody an earlier answer.
+// a node twice what a whole one does, and bring nobody an earlier answer. That holds for small sets, whose price is the
+// sync: above kWaitsForCommitBytesMax nothing waits.
 //
 // Pure: time is an argument.
 

@@ -43,6 +43,13 @@ class Held {
   }
 
   [[nodiscard]] bool empty() const noexcept { return outputs_.empty(); }
+  [[nodiscard]] std::size_t outputs() const noexcept { return outputs_.size(); }
+  [[nodiscard]] std::size_t messages() const noexcept {
+    std::size_t all = 0;
+    for (const Waiting& output : outputs_)
+      all += output.messages.size();
+    return all;
+  }
 
  private:
   struct Waiting {

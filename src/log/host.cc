@@ -48,7 +48,8 @@ Host::Host(const HostParts& parts, LogStorage::Recovered recovered)
              .cluster = parts.replication.cluster,
              .snapshotter = parts.replication.snapshotter,
              .boot_clock = parts.settings.raft.lease_reads ? parts.replication.boot_clock : nullptr,
-             .membership = parts.replication.membership},
+             .membership = parts.replication.membership,
+             .logger = parts.logger},
             recovered.last_set) {}
 
 Host::~Host() {
@@ -87,8 +88,8 @@ base::Result<GroupImage, OpenError> Host::image_of(const GroupOptions& options) 
                                            : "not replicated: convert it first"));
 }
 
-base::Result<std::unique_ptr<Engine>, OpenError> Host::open_engine(
-    const GroupImage& image, const GroupOptions& options) const {
+base::Result<std::unique_ptr<Engine>, OpenError> Host::open_engine(const GroupImage& image,
+                                                                   const GroupOptions& options) {
   if (!options.replicated) return std::make_unique<LocalEngine>(image);
   return open_raft_engine({.image = image,
                            .self = parts_.replication.self,
@@ -96,10 +97,17 @@ base::Result<std::unique_ptr<Engine>, OpenError> Host::open_engine(
                            .seed = options.replicated->seed,
                            .settings = parts_.settings.raft,
                            .storage = parts_.storage,
-                           .logger = parts_.logger});
+                           .runner = parts_.runner,
+                           .logger = parts_.logger,
+                           .sync_reads = &metrics_.sync_reads,
+                           .crashes = parts_.crashes});
 }
 
 base::Result<Group*, OpenError> Host::open_group(const GroupOptions& options) {
+  if (options.replicated && std::ranges::count(parts_.quarantined, options.group) > 0) {
+    return base::fail(OpenError::kDamaged,
+                      quarantine_reason(options.group, parts_.replication.self));
+  }
   GroupImage image = CAD_TRY(image_of(options));
   CAD_TRY(complete_install(image, options.machine, parts_.replication.snapshotter));
   CAD_TRY(prepare(image, options.machine, parts_.storage));
@@ -127,6 +135,7 @@ base::Result<Group*, OpenError> Host::open_group(const GroupOptions& options) {
   const base::BootClock* const boot = parts_.replication.boot_clock;
   if (options.replicated && boot != nullptr && parts_.settings.raft.lease_reads)
     opened.log->lease = std::make_unique<GroupLease>(lease_length(parts_.settings.raft), *boot);
+  if (options.replicated) opened.log->show_membership();
   opened.face = std::make_unique<Group>(*opened.log, loop_, parts_.clock);
   GroupLog& log = *opened.log;
   Group* face = opened.face.get();
@@ -143,7 +152,7 @@ base::Result<Group*, OpenError> Host::open_group(const GroupOptions& options) {
 void Host::on_frames(NodeId from, std::vector<Frame> frames) {
   const std::size_t dropped = inbound_.push(from, std::move(frames));
   metrics_.frames_dropped.fetch_add(dropped, std::memory_order_relaxed);
-  parts_.runner.wake_log();
+  parts_.runner.help_log();
 }
 
 void Host::on_unreachable(NodeId to) {
@@ -156,10 +165,11 @@ void Host::on_snapshot_report(NodeId from, GroupId group, const SnapshotReport& 
 }
 
 bool Host::run_reader() {
-  const auto request = reader_.take();
-  if (!request) return false;
-  reader_.finish({*request, parts_.storage.read(request->group, request->incarnation, request->low,
-                                                request->high, kFetchBytesMax)});
+  const auto task = reader_.take();
+  if (!task) return false;
+  const Reader::Request& request = task->request;
+  reader_.finish({request, parts_.storage.read(request.group, request.incarnation, request.low,
+                                               request.high, task->bytes_max)});
   return true;
 }
 

@@ -24,6 +24,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "log/attention.h"
+#include "log/crash_notes.h"
 #include "log/disk_space.h"
 #include "log/group.h"
 #include "log/group_log.h"
@@ -61,6 +62,8 @@ struct HostParts {
   Settings settings = {};
   HostReplication replication = {};
   const base::Logger* logger = nullptr;
+  CrashListener* crashes = nullptr;       // Outlives the host.
+  std::vector<GroupId> quarantined = {};  // Replicated groups that are not opened (L-36).
 };
 
 struct ReplicaOptions {
@@ -114,7 +117,7 @@ class Host final : public TransportSink {
   void on_snapshot_report(NodeId from, GroupId group, const SnapshotReport& report) override;
   // A peer says that this node has no business in the group by that configuration: if it is a later one than is known
   // here, the node was removed, and the group ends here (L-90). Any thread.
-  void not_wanted(GroupId group, Index configuration) { loop_.not_wanted(group, configuration); }
+  void not_wanted(const NotWanted& told) { loop_.not_wanted(told); }
 
   // How much room the disk has, as whoever looks at it finds (disk_space.h).
   void set_space(Space space) { loop_.set_space(space); }
@@ -126,13 +129,15 @@ class Host final : public TransportSink {
   [[nodiscard]] bool dead() const noexcept { return loop_.dead(); }
 
   [[nodiscard]] const NodeMetrics& metrics() const noexcept { return metrics_; }
+  // Frames of peers that wait for the log thread.
+  [[nodiscard]] std::size_t inbound_bytes() const { return inbound_.bytes(); }
 
  private:
   Host(const HostParts& parts, LogStorage::Recovered recovered);
 
   [[nodiscard]] base::Result<GroupImage, OpenError> image_of(const GroupOptions& options) const;
   [[nodiscard]] base::Result<std::unique_ptr<Engine>, OpenError> open_engine(
-      const GroupImage& image, const GroupOptions& options) const;
+      const GroupImage& image, const GroupOptions& options);
   [[nodiscard]] GroupLog* find(GroupId group) const CAD_EXCLUDES(mutex_);
 
   const HostParts parts_;

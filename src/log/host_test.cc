@@ -228,6 +228,49 @@ TEST_F(HostTest, TruncationKeepsWhatTheStateHasNotFlushed) {  // L-26, S-70
   EXPECT_EQ(machine->state().digest, digest);
 }
 
+TEST_F(HostTest, OfALogThatIsTooLargeTheStateIsFlushedThatHoldsMostOfItBack) {  // L-26
+  runner = std::make_unique<StepRunner>();
+  storage = std::make_unique<MemoryStorage>(disk, kIdentity);
+  Settings settings;
+  settings.log_bytes_max = 1;
+  host = std::move(*Host::open({*storage, *runner, clock, settings}));
+  struct Hosted {
+    LedgerDisk disk;
+    LedgerMachine machine{disk};
+    Group* group = nullptr;
+  };
+  std::array<Hosted, 3> hosted;
+  const auto put = [&](std::size_t at, std::size_t bytes) {
+    const std::string command(bytes, 'x');
+    std::array proposals{Proposal{base::as_bytes(command), [](const Answer&) {
+                                  }}};
+    hosted[at].group->propose(proposals, Class::kUser);
+    runner->settle(*host);
+  };
+  for (std::size_t at = 0; at < hosted.size(); ++at) {
+    hosted[at].group = *host->open_group({.group = GroupId{at + 1}, .machine = hosted[at].machine});
+    runner->settle(*host);
+  }
+  put(0, 500 * kKiB);
+  hosted[0].machine.request_flush();  // The largest log by far, and nothing of it is held back.
+  put(1, 1 * kKiB);
+  put(2, 200 * kKiB);
+  const auto is_flushed = [&](std::size_t at) {
+    return hosted[at].machine.durable() == hosted[at].machine.applied();
+  };
+  const auto keep_house = [&] {
+    clock.advance(kHousekeepingEvery);
+    (void)host->run_log();
+    runner->settle(*host);
+  };
+  keep_house();  // The appliers are asked what is durable,
+  keep_house();
+  EXPECT_TRUE(is_flushed(2));
+  EXPECT_FALSE(is_flushed(1));
+  keep_house();
+  EXPECT_TRUE(is_flushed(1));  // and each has its turn.
+}
+
 TEST_F(HostTest, AStateThatIsAheadOfTheLogIsNotOpened) {  // L-53
   start();
   propose("one");

@@ -58,8 +58,13 @@ class Inbound {
     return some;
   }
 
+  [[nodiscard]] std::size_t bytes() const CAD_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    return bytes_;
+  }
+
  private:
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::deque<Frame> frames_ CAD_GUARDED_BY(mutex_);
   std::size_t bytes_ CAD_GUARDED_BY(mutex_) = 0;
   std::set<NodeId> unreachable_ CAD_GUARDED_BY(mutex_);

@@ -78,7 +78,7 @@ struct LedgerDisk {
   CheckpointShelf* shelf = nullptr;  // Of the node; without it checkpoints hold nothing.
 };
 
-class LedgerMachine final : public StateMachine {
+class LedgerMachine : public StateMachine {
  public:
   enum class Flush : std::uint8_t {
     kWhenAsked,
@@ -115,13 +115,17 @@ class LedgerMachine final : public StateMachine {
       const CheckpointTarget& to) override {
     if (disk_.shelf != nullptr && !disk_.shelf->put(to.directory, encode_ledger(state_)))
       return base::fail(CheckpointError::kExists, to.directory.string());
+    if (checkpoints_break) return base::fail(CheckpointError::kStorage, "the disk is full");
     return state_.applied;
   }
+  [[nodiscard]] base::Result<void, InstallError> check(
+      const StagedCheckpoint& staged) const override {
+    const auto state = CAD_TRY(read(staged));
+    if (state.applied == staged.manifest.at) return {};
+    return base::fail(InstallError::kDamaged, "the checkpoint is at " + to_string(state.applied));
+  }
   [[nodiscard]] base::Result<void, InstallError> install(const StagedCheckpoint& from) override {
-    const Bytes* const content =
-        disk_.shelf == nullptr ? nullptr : disk_.shelf->find(from.directory);
-    if (content == nullptr) return base::fail(InstallError::kDamaged, from.directory.string());
-    state_ = decode_ledger(*content);
+    state_ = CAD_TRY(read(from));
     disk_.flushed = state_;
     ++installs;
     return {};
@@ -131,9 +135,19 @@ class LedgerMachine final : public StateMachine {
 
   std::string poison = "\x01poison";  // A command that halts the group.
   bool broken = false;                // apply() fails from now on.
+  bool outdated = false;              // Checkpoints are of a newer release.
   int installs = 0;
+  bool checkpoints_break = false;  // They fail when half of them is written.
 
  private:
+  [[nodiscard]] base::Result<LedgerState, InstallError> read(const StagedCheckpoint& from) const {
+    if (outdated) return base::fail(InstallError::kNewer, "of a release that is not known here");
+    const Bytes* const content =
+        disk_.shelf == nullptr ? nullptr : disk_.shelf->find(from.directory);
+    if (content == nullptr) return base::fail(InstallError::kDamaged, from.directory.string());
+    return decode_ledger(*content);
+  }
+
   LedgerDisk& disk_;
   const Flush flush_;
   LedgerState state_;

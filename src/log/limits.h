@@ -40,11 +40,25 @@ inline constexpr std::size_t kReadBarriersMax = 65'536;
 // One pass of the log thread.
 inline constexpr std::size_t kPassBatchesMax = 64;  // Of one group.
 inline constexpr std::size_t kPassBytesMax = kMiB;
+// The same of a replicated group, whose large sets go one behind the other without waiting for each other's commit: while the
+// followers' disks have the first half of what callers sent, the leader's has the second.
+inline constexpr std::size_t kReplicatedPassBytesMax = 320 * kKiB;
+inline constexpr std::size_t kWaitsForCommitBytesMax = 128 * kKiB;  // More does not wait.
+static_assert(kWaitsForCommitBytesMax < kReplicatedPassBytesMax,
+              "what a pass leaves behind can go on");
 // One write set. Full: outputs wait for the next pass.
 inline constexpr std::size_t kSetBytesMax = 8 * kMiB;
-static_assert(kPassBytesMax <= kSetBytesMax, "one group's pass fits a set");
-// What a set can take in the file: nearly full, then one large entry, and the records of every group.
+static_assert(kReplicatedPassBytesMax <= kPassBytesMax && kPassBytesMax <= kSetBytesMax,
+              "one group's pass fits a set");
+// What a leader's messages may bring while the engine's outputs wait for the disk, with so much for each entry's own record. More
+// is dropped, like any append that comes too fast (L-9), but for a message that comes alone.
+inline constexpr std::size_t kUntakenBytesMax = 32 * kMiB;
+inline constexpr std::size_t kEntryRecordBytes = 64;
+// What a set can take in the file: nearly full, then one large entry or all that came meanwhile, and the records of every
+// group. A crash may tear as much; more is damage (decision 0004).
 inline constexpr std::size_t kSetBytesHard = kSetBytesMax + kEntryBytesMax + 4 * kMiB;
+static_assert(kUntakenBytesMax <= kEntryBytesMax,
+              "an output of many entries is no larger than one of a large one");
 // One round of an applier.
 inline constexpr std::size_t kRoundEntriesMax = 256;
 inline constexpr std::size_t kRoundBytesMax = 4 * kMiB;
@@ -66,8 +80,12 @@ inline constexpr std::uint64_t kTruncateEntriesMin = 10'000;
 // A flush of the state is asked for when so much would have to be replayed (L-26, S-70).
 inline constexpr std::uint64_t kUnflushedBytesMax = 256 * kMiB;
 inline constexpr std::chrono::seconds kUnflushedAgeMax{60};
-inline constexpr std::uint64_t kLogBytesMax = 4 * kGiB;        // Of a node.
+inline constexpr std::uint64_t kLogBytesMax = 4 * kGiB;  // Of a node.
+inline constexpr std::uint64_t kGroupLogBytesSoft =
+    kGiB;  // An operator is told, and the state flushed.
 inline constexpr std::uint64_t kGroupLogBytesHard = 8 * kGiB;  // User commands are refused (L-47).
+static_assert(kUnflushedBytesMax < kGroupLogBytesSoft && kGroupLogBytesSoft < kGroupLogBytesHard,
+              "whoever is told has time to act");
 static_assert(kTruncateBytesMin < kUnflushedBytesMax, "a flush frees enough to truncate");
 
 // What a replica keeps of its log for peers that are behind (L-78), and for one that fetches a snapshot (L-73).
@@ -84,6 +102,8 @@ static_assert(kFetchKeptBytesMax < kGroupLogBytesHard, "a slow fetch stops nobod
 inline constexpr std::chrono::seconds kCheckpointReusedFor{60};
 inline constexpr std::chrono::minutes kSnapshotReportWait{10};
 inline constexpr std::chrono::seconds kSnapshotRetryAfter{1};
+inline constexpr std::uint32_t kSnapshotRetryDoublings =
+    4;  // After failures one after the other: 16 s at most.
 inline constexpr std::chrono::seconds kSnapshotTakenWithin{
     10};  // From the offer to the first peer that takes it.
 inline constexpr std::size_t kCheckpointsMakingMax = 2;  // Of a node, at once.
@@ -92,6 +112,16 @@ inline constexpr std::size_t kCheckpointsMakingMax = 2;  // Of a node, at once.
 inline constexpr std::chrono::seconds kSyncLate{5};
 inline constexpr std::chrono::seconds kSyncHung{30};
 static_assert(kSyncLate < kSyncHung, "a late sync is reported before it ends the process");
+
+// Panics of a group after which it is not opened any more, and what is remembered of them (crash_notes.h, L-36).
+inline constexpr std::size_t kCrashesMax = 3;
+inline constexpr std::chrono::minutes kCrashWindow{10};
+inline constexpr std::size_t kCrashNotesMax = 32;
+inline constexpr std::size_t kCrashMessageBytesMax = 512;
+inline constexpr std::size_t kCrashNotesBytesMax = 32 * kKiB;
+static_assert(kCrashNotesMax * (kCrashMessageBytesMax + 128) < kCrashNotesBytesMax,
+              "the notes of a node fit its file");
+static_assert(kCrashesMax <= kCrashNotesMax, "what quarantines a group is remembered");
 
 // Room on the disk (disk_space.h, L-50).
 inline constexpr std::uint64_t kSpaceLowBytes = 2 * kGiB;
@@ -111,6 +141,20 @@ inline constexpr std::chrono::microseconds kCommitWaitMax{5'000};
 static_assert(kHandoverWaitMax < kCommitWaitMax, "a commit takes longer than callers to come back");
 
 inline constexpr std::chrono::seconds kHousekeepingEvery{1};
+inline constexpr std::chrono::seconds kSyncUnwatchedMax{
+    2};  // Counts between two looks (sync_age.h).
+static_assert(kSyncUnwatchedMax > kHousekeepingEvery, "all the time of a node that runs counts");
+static_assert(kSyncUnwatchedMax < kSyncLate, "one look after a pause blames no disk");
+
+// Looks into a group that wait for the log thread, and entries that one look lists. More: nothing, and the first ones.
+inline constexpr std::size_t kInspectionsMax = 16;
+inline constexpr std::size_t kEntriesListedMax = 1'000;
+
+// Lines for an operator, of each kind (line_pace.h). More are counted and left out.
+inline constexpr std::uint64_t kLinesPerWindow = 20;
+inline constexpr std::chrono::seconds kLineWindow{60};
+inline constexpr std::uint64_t kTruncationTold = kGiB;  // So much at once is told.
+static_assert(kTruncationTold > kTruncateBytesMin, "ordinary truncation is no news");
 
 // Replicated groups (5.3).
 inline constexpr std::chrono::milliseconds kTick{50};
@@ -126,12 +170,24 @@ static_assert(kUncommittedBytesMax >= kUnappliedBytesMax + kSystemBytesMax,
 inline constexpr std::size_t kCommittedBytesPerOutput = kMiB;
 // Entries of a group that stay in memory below what is applied (L-38).
 inline constexpr std::size_t kCacheBytesMax = 8 * kMiB;
-inline constexpr std::size_t kFetchBytesMax = kMiB;  // Of old entries for a slow peer, at a time.
+inline constexpr std::size_t kNodeCacheBytesMax = 256 * kMiB;  // Of all groups together.
+inline constexpr std::size_t kCachedEntryOverhead = 96;        // Of an entry beyond its body.
+static_assert(kNodeCacheBytesMax >= kCacheBytesMax, "one group has all that it may");
+// Old entries for a slow peer: what one read brings, and less where others wait for the reader. A read sorts what is not
+// flushed yet: many small ones would cost commands more than the entries do.
+inline constexpr std::size_t kFetchBytesMax = 16 * kMiB;
+inline constexpr std::size_t kFetchBytesMin = kMiB;
+inline constexpr std::size_t kFetchPieceBytes = kMiB;  // To an engine at once; or one entry.
+inline constexpr std::size_t kFetchRestsBytesMax = 64 * kMiB;  // Read, and not asked for yet.
+static_assert(kFetchPieceBytes <= kFetchBytesMin, "a read is a piece at least");
+static_assert(kFetchRestsBytesMax >= 2 * kFetchBytesMax, "two peers of a group keep what was read");
 // Old entries of all groups and peers while commands are under way (old_entries.h): a quarter of a core and of a disk
 // is theirs. A node is busy for so long after its last command.
 inline constexpr std::uint64_t kCatchUpBytesPerSecond = 32 * kMiB;
 inline constexpr std::chrono::milliseconds kCatchUpBusyFor{50};
-static_assert(kFetchBytesMax * 4 < kCatchUpBytesPerSecond,
+inline constexpr std::size_t kCatchUpPieceBytes = 256 * kKiB;  // At once, then.
+static_assert(kCatchUpPieceBytes < kFetchPieceBytes, "beside commands less goes at once");
+static_assert(kFetchPieceBytes * 4 < kCatchUpBytesPerSecond,
               "a slow peer hears of its leader several times a second");
 
 // Frames that wait for the log thread, of all peers. Full: they are dropped, as a network drops (L-9).

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "log/request_limits.h"
 
 namespace cadastre::log {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 std::uint64_t nanoseconds(base::Elapsed time) noexcept {
   return static_cast<std::uint64_t>(std::max(time, base::Elapsed{}).count());
 }
+
+constexpr const char* kManyWait = "too many such requests wait: try again later";
 
 // A reader who counts until it is answered; nothing: there are too many, and it was told.
 std::optional<ReadDone> count_reader(GroupLog& group, ReadDone done) {
@@ -34,6 +37,7 @@ Loop::Loop(const LoopParts& parts, SetNumber last_set)
     : parts_(parts),
       mail_(std::make_shared<SnapshotMail>(parts.runner)),
       peers_(parts.self, parts.transport, parts.settings.raft, parts.metrics),
+      notices_(parts.logger, parts.clock, parts.self),
       reads_(parts.runner),
       next_set_(SetNumber{last_set.value() + 1}),
       house_kept_(parts.clock.elapsed()),
@@ -47,7 +51,7 @@ std::optional<base::Elapsed> Loop::pass() {
   take_requests(now);
   finish_set(now);
   if (dead()) return std::nullopt;
-  heed_appliers();
+  heed_appliers(now);
   heed_snapshots(now);
   heed_reader(now);
   keep_house(now);
@@ -59,7 +63,8 @@ std::optional<base::Elapsed> Loop::pass() {
   hand_over(now);
   peers_.flush();
   note_drained();
-  parts_.metrics.pass_ns.record(nanoseconds(parts_.clock.elapsed() - now));
+  last_took_ = parts_.clock.elapsed() - now;
+  parts_.metrics.pass_ns.record(nanoseconds(last_took_));
   return next_call(now);
 }
 
@@ -92,35 +97,38 @@ void Loop::await_applied(GroupLog& group, Index index, ReadDone done) {
   group.applier.push(std::move(work));
 }
 
-void Loop::checkpoint(GroupLog& group, CheckpointMarker marker) {
+template <class T>
+std::optional<T> Loop::ask(std::vector<T> Requests::* list, T request) {
   {
     const base::MutexLock lock(mutex_);
-    requests_.checkpoints.emplace_back(&group, std::move(marker));
+    std::vector<T>& waiting = requests_.*list;
+    if (waiting.size() >= kRequestsMax) return request;
+    waiting.push_back(std::move(request));
   }
   parts_.runner.wake_log();
+  return std::nullopt;
+}
+
+void Loop::checkpoint(GroupLog& group, CheckpointMarker marker) {
+  auto refused = ask(&Requests::checkpoints, std::pair{&group, std::move(marker)});
+  if (refused) refused->second.done(base::fail(CheckpointError::kBusy, kManyWait));
 }
 
 void Loop::change_membership(GroupLog& group, MembershipChange change, ConfDone done) {
-  {
-    const base::MutexLock lock(mutex_);
-    requests_.memberships.push_back({&group, std::move(change), std::move(done)});
-  }
-  parts_.runner.wake_log();
+  auto refused =
+      ask(&Requests::memberships, Membership{&group, std::move(change), std::move(done)});
+  if (refused) refused->done(base::fail(ConfError::kBusy, kManyWait));
 }
 
 void Loop::transfer(GroupLog& group, TransferRequest request) {
-  {
-    const base::MutexLock lock(mutex_);
-    requests_.transfers.emplace_back(&group, std::move(request));
-  }
-  parts_.runner.wake_log();
+  auto refused = ask(&Requests::transfers, std::pair{&group, std::move(request)});
+  if (refused) refused->second.done(base::fail(TransferError::kBusy, kManyWait));
 }
 
-void Loop::not_wanted(GroupId group, Index configuration) {
+void Loop::not_wanted(const NotWanted& told) {
   {
     const base::MutexLock lock(mutex_);
-    if (requests_.not_wanted.size() < kNotWantedMax)
-      requests_.not_wanted.emplace_back(group, configuration);
+    if (requests_.not_wanted.size() < kNotWantedMax) requests_.not_wanted.push_back(told);
   }
   parts_.runner.wake_log();
 }
@@ -148,6 +156,8 @@ void Loop::abandon() {
     request.done(base::fail(ConfError::kStopped, reason));
   for (auto& [group, request] : requests.transfers)
     request.done(base::fail(TransferError::kStopped, reason));
+  for (auto& [group, done] : requests.inspections)
+    done(std::nullopt);
   for (const auto& [id, group] : groups_) {
     for (ReadRounds::Reader& reader : group->reads.take_all())
       reader.done(base::fail(ReadError::kStopped, reason));
@@ -170,9 +180,9 @@ void Loop::take_requests(base::Elapsed now) {
     groups_.emplace(group->id, group);
     if (group->engine->replica() != nullptr) {
       group->guard.emplace(parts_.settings.raft, now);
-      group->conf_shown = std::make_shared<const ConfRecord>(group->confs.back());
       replicated_.push_back(group);
       if (group->install) clear_install(*group);
+      if (group->lease) notices_.lease_on(group->id, lease_length(parts_.settings.raft));
     }
     with_output_.push_back(group);
   }
@@ -186,8 +196,10 @@ void Loop::take_requests(base::Elapsed now) {
     propose_conf(request, now);
   for (auto& [group, request] : requests.transfers)
     begin_transfer(*group, request, now);
-  for (const auto& [group, configuration] : requests.not_wanted)
-    take_not_wanted(group, configuration);
+  for (const NotWanted& told : requests.not_wanted)
+    take_not_wanted(told);
+  for (auto& [group, done] : requests.inspections)
+    done(detail_of(*group));
   if (requests.stop && !stopping_) begin_stop();
 }
 
@@ -197,7 +209,7 @@ void Loop::take_reads(std::vector<std::pair<GroupLog*, ReadRounds::Reader>> read
   readers_.begins(reads.size());
   for (auto& [group, reader] : reads) {
     group->metrics.record(reader.mode);
-    if (group->halted || stopping_) {
+    if (group->ended() || stopping_) {
       reader.done(base::fail(ReadError::kStopped, "the group is closing or has halted here"));
       continue;
     }
@@ -228,6 +240,7 @@ void Loop::finish_set(base::Elapsed now) {
     return;
   }
   parts_.metrics.sync_ns.record(nanoseconds(now - in_disk_->handed_over));
+  if (in_disk_->reported_late) notices_.sync_ended(now - in_disk_->handed_over);
   for (const auto& [group, output] : in_disk_->outputs) {
     release(*group, group->held.persisted(output));
     group->metrics.write_ns.record(nanoseconds(now - in_disk_->handed_over));
@@ -249,10 +262,12 @@ void Loop::release(GroupLog& group, Held::Released released) {
 
 void Loop::watch_sync(base::Elapsed now) {
   if (!in_disk_) return;
-  const base::Elapsed age = now - in_disk_->handed_over;
-  if (age >= kSyncLate && !std::exchange(in_disk_->reported_late, true))
+  in_disk_->age.look(now);
+  if (in_disk_->age.late() && !std::exchange(in_disk_->reported_late, true)) {
     parts_.metrics.late_syncs.fetch_add(1, std::memory_order_relaxed);
-  if (age < kSyncHung) return;
+    notices_.sync_late(in_disk_->age.watched());
+  }
+  if (!in_disk_->age.hung()) return;
   dead_.store(true);
   parts_.runner.fail_stop("the disk has not answered a sync for 30 s");
 }
@@ -272,14 +287,17 @@ void Loop::close_batches(base::Elapsed now) {
 }
 
 bool Loop::waits_for_commit(const GroupLog& group, base::Elapsed now) const {
-  return group.engine->replica() != nullptr && !group.waiters.empty() &&
-         handover_.waits_for_commit(now);
+  if (group.engine->replica() == nullptr || group.waiters.empty()) return false;
+  return handover_.waits_for_commit(now) &&
+         group.queue.load().queued.bytes <= kWaitsForCommitBytesMax;
 }
 
 void Loop::propose(GroupLog& group, base::Elapsed now) {
   const auto wall = parts_.clock.now().time_since_epoch();
   const auto hint = std::chrono::duration_cast<std::chrono::milliseconds>(wall).count();
-  std::vector<Batch> batches = group.queue.take(static_cast<std::uint64_t>(hint));
+  const bool replicated = group.engine->replica() != nullptr;
+  std::vector<Batch> batches = group.queue.take(
+      static_cast<std::uint64_t>(hint), replicated ? kReplicatedPassBytesMax : kPassBytesMax);
   // Neighbours that may go in any term enter the engine in one call (L-11); a fenced one alone (L-17).
   std::vector<Batch> run;
   for (Batch& batch : batches) {
@@ -306,7 +324,8 @@ void Loop::propose_run(GroupLog& group, std::vector<Batch>& run, base::Elapsed n
     group.metrics.queue_ns.record(nanoseconds(now - batch.opened));
     group.metrics.batch_commands.record(commands);
     if (first) {
-      group.waiters.add({first->term, first->index + place++}, {std::move(batch.waiters), bytes});
+      group.waiters.add({first->term, first->index + place++},
+                        {std::move(batch.waiters), bytes, now});
       filling_notes_.commands += commands;
       if (group.engine->replica() == nullptr) filling_notes_.to_answer += commands;
       continue;
@@ -329,6 +348,7 @@ void Loop::hand_over(base::Elapsed now) {
   handover_.leaves(filling_notes_.commands);
   in_disk_ = std::exchange(filling_notes_, {});
   in_disk_->handed_over = now;
+  in_disk_->age = SyncAge(now);
   parts_.writer.hand_over(std::move(set));
 }
 

@@ -2,7 +2,7 @@
 //
 //   set done        -> engines learn what is persisted; held messages leave
 //   applied         -> engines learn what is applied; changes of membership take effect
-//   snapshots       -> checkpoints made, staged, switched to and reported go on (loop_snapshots.cc)
+//   snapshots       -> checkpoints made, staged, checked, switched to and reported go on (loop_snapshots.cc)
 //   old entries     -> engines, for slow peers
 //   timers          -> one tick, retention, late syncs
 //   frames of peers -> vote guard, filters -> engines
@@ -20,22 +20,26 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/boot_clock.h"
 #include "base/clock.h"
+#include "base/logger.h"
 #include "base/mutex.h"
 #include "log/attention.h"
 #include "log/disk_space.h"
 #include "log/filling_set.h"
 #include "log/gathering.h"
+#include "log/group_detail.h"
 #include "log/group_log.h"
 #include "log/handover.h"
 #include "log/inbound.h"
 #include "log/intake.h"
 #include "log/membership.h"
 #include "log/metrics.h"
+#include "log/notices.h"
 #include "log/old_entries.h"
 #include "log/peers.h"
 #include "log/reader.h"
@@ -44,6 +48,7 @@
 #include "log/snapshot_mail.h"
 #include "log/snapshotter.h"
 #include "log/storage.h"
+#include "log/sync_age.h"
 #include "log/transport.h"
 #include "log/writer.h"
 
@@ -67,6 +72,7 @@ struct LoopParts {
   Snapshotter* snapshotter = nullptr;
   const base::BootClock* boot_clock = nullptr;  // Nothing: no leases.
   MembershipListener* membership = nullptr;
+  const base::Logger* logger = nullptr;
 };
 
 struct TransferOptions {
@@ -95,11 +101,16 @@ class Loop {
     TransferDone done;
   };
   void transfer(GroupLog& group, TransferRequest request) CAD_EXCLUDES(mutex_);
+  void inspect(GroupLog& group, DetailDone done) CAD_EXCLUDES(mutex_);
   void set_space(Space space);  // Heeded by the next pass.
   void snapshot_reported(NodeId from, GroupId group, const SnapshotReport& report);
-  // A peer says that this node has no business in the group, by that configuration (L-90).
-  void not_wanted(GroupId group, Index configuration) CAD_EXCLUDES(mutex_);
+  // Whether this node was removed is decided by the log thread (L-90).
+  void not_wanted(const NotWanted& told) CAD_EXCLUDES(mutex_);
   void stop() CAD_EXCLUDES(mutex_);  // Refuses what comes, finishes what is under way.
+
+  // Any thread: entries of the log from `from` on, at most `count`, as far as they are synced.
+  [[nodiscard]] base::Result<std::vector<EntryFacts>, LogReadError> list_entries(
+      const GroupLog& group, Index from, std::size_t count) const;
 
   // Nothing runs any more: whoever waits for what no applier has yet learns that it is over.
   void abandon() CAD_EXCLUDES(mutex_);
@@ -121,7 +132,8 @@ class Loop {
     std::vector<std::pair<GroupLog*, CheckpointMarker>> checkpoints;
     std::vector<Membership> memberships;
     std::vector<std::pair<GroupLog*, TransferRequest>> transfers;
-    std::vector<std::pair<GroupId, Index>> not_wanted;
+    std::vector<NotWanted> not_wanted;
+    std::vector<std::pair<GroupLog*, DetailDone>> inspections;
     bool stop = false;
   };
   struct InDisk {  // What the set in the writer holds.
@@ -131,10 +143,15 @@ class Loop {
     std::uint64_t commands = 0;
     std::uint64_t to_answer = 0;  // Of these, the ones that are answered by the sync alone.
     base::Elapsed handed_over{};
+    SyncAge age{base::Elapsed{}};
     bool reported_late = false;
   };
 
   // loop.cc: requests, sets, batches.
+  // Nothing: it waits for the next pass. Else it comes back: kRequestsMax wait already.
+  template <class T>
+  [[nodiscard]] std::optional<T> ask(std::vector<T> Requests::* list, T request)
+      CAD_EXCLUDES(mutex_);
   void take_requests(base::Elapsed now) CAD_EXCLUDES(mutex_);
   void take_reads(std::vector<std::pair<GroupLog*, ReadRounds::Reader>> reads);
   void begin_stop();
@@ -154,23 +171,31 @@ class Loop {
   void begin_reads(GroupLog& group, base::Elapsed now);
   void take_outputs(base::Elapsed now);
   void take_output(GroupLog& group, base::Elapsed now);
-  void serve_wants(GroupLog& group);
+  void serve_wants(GroupLog& group, base::Elapsed now);
   void note_applied(GroupLog& group);
   void publish(GroupLog& group);
+  void note_leader(GroupLog& group, const EngineStatus& status);
+  void tell_role(GroupLog& group, const EngineStatus& status);
   void tend_lease(GroupLog& group, const EngineStatus& status);
-  void halt(GroupLog& group, const std::string& reason);
   void keep_house(base::Elapsed now);
+  void keep_caches();
+  [[nodiscard]] GroupLog* holds_most_back();
   void keep_group(GroupLog& group, base::Elapsed now);
+  [[nodiscard]] bool grew_large(GroupLog& group, const Applier::Progress& progress);
 
   // loop_replicas.cc: ticks, frames, leadership.
   void tick(base::Elapsed now);
   void tick(GroupLog& group, base::Elapsed now);
   void receive();
   void follow_leadership(GroupLog& group, const EngineStatus& status, base::Elapsed now);
-  void heed_appliers();
+  void heed_appliers(base::Elapsed now);
 
   // loop_members.cc: membership, transfer.
   [[nodiscard]] bool watch_members(GroupLog& group, base::Elapsed now);
+  void show_members(GroupLog& group,
+                    std::span<const PeerProgress> progress,
+                    const EngineStatus& status,
+                    base::Elapsed now);
   void leave_joint(GroupLog& group);
   void begin_conf(GroupLog& group, const Entry& entry);
   void finish_conf(GroupLog& group);
@@ -180,7 +205,17 @@ class Loop {
   void hand_over_first(Membership& request, const MembershipView& view, base::Elapsed now);
   void begin_transfer(GroupLog& group, TransferRequest& request, base::Elapsed now);
   void leave_group(GroupLog& group);
-  void take_not_wanted(GroupId id, Index configuration);
+  void take_not_wanted(const NotWanted& told);
+
+  // loop_halt.cc: a group that does no more here.
+  void heed_halt(GroupLog& group, base::Elapsed now);
+  void end_group(GroupLog& group, const std::string& reason);
+  void tell_ended(GroupLog& group, const std::string& reason);
+  void finish_halt(GroupLog& group);
+  void stop_engine(GroupLog& group);
+
+  // loop_detail.cc: looks into a group.
+  [[nodiscard]] GroupDetail detail_of(GroupLog& group) const;
 
   // loop_retreat.cc: a node whose disk is in trouble.
   void heed_space();
@@ -199,7 +234,8 @@ class Loop {
   void give_up_fetch(GroupLog& group, NodeId peer);
   void hold_snapshot(GroupLog& group, const Frame& frame, base::Elapsed now);
   void stage(GroupLog& group);
-  void on_staged(SnapshotMail::Staged letter, base::Elapsed now);
+  void on_staged(SnapshotMail::Staged letter);
+  void on_checked(const SnapshotMail::Checked& letter, base::Elapsed now);
   void step_held(GroupLog& group, base::Elapsed now);
   void settle_held(GroupLog& group);
   void end_held(GroupLog& group, SnapshotFate fate);
@@ -228,6 +264,7 @@ class Loop {
   std::uint64_t next_checkpoint_ = 1;
   std::size_t checkpoints_making_ = 0;
   Peers peers_;
+  Notices notices_;
   Handover handover_;
   Intake reads_;       // Readers in requests_.
   Gathering readers_;  // Those whom rounds have answered.
@@ -238,6 +275,8 @@ class Loop {
   SetNumber next_set_;
   base::Elapsed house_kept_{};
   base::Elapsed last_pass_{};
+  base::Elapsed last_took_{};
+  std::size_t last_frames_ = 0;
   std::optional<base::Elapsed> booted_;  // The boot clock as this pass began.
   bool more_frames_ = false;
   bool stopping_ = false;

@@ -1,9 +1,13 @@
-// Loop, sixth part: membership and transfer. The rules are membership.h; here they are asked, and what they allow
+// Loop: membership and transfer. The rules are membership.h; here they are asked, and what they allow
 // is carried out.
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "log/loop.h"
@@ -16,22 +20,31 @@ bool Loop::watch_members(GroupLog& group, base::Elapsed now) {
   const RaftSettings& raft = parts_.settings.raft;
   if (group.leading == Term{0} || ++group.ticks_led % raft.heartbeat_ticks != 0) return false;
   const std::vector<PeerProgress> progress = group.engine->replica()->progress();
+  const EngineStatus status = group.engine->status();
   group.members.on_heartbeat({.progress = progress,
                               .conf = group.confs.back().conf,
-                              .committed = group.engine->status().committed,
+                              .committed = status.committed,
                               .now = now,
                               .silence_max = raft.election_timeout()});
+  show_members(group, progress, status, now);
+  return true;
+}
+
+void Loop::show_members(GroupLog& group,
+                        std::span<const PeerProgress> progress,
+                        const EngineStatus& status,
+                        base::Elapsed now) {
   auto shown = std::make_shared<std::vector<MemberStatus>>();
   for (const PeerProgress& peer : progress) {
     const auto heard = peer.node == parts_.self ? now : group.members.last_heard(peer.node);
     shown->push_back({.node = peer.node,
                       .match = peer.match,
+                      .behind = entries_between(peer.match, status.last),
                       .state = peer.state,
                       .silent_for = heard ? std::optional(now - *heard) : std::nullopt,
                       .caught_up = group.members.caught_up(peer.node)});
   }
   group.members_shown = std::move(shown);
-  return true;
 }
 
 // Whoever leads and has applied an entry of its own term leaves a joint configuration, again and again until
@@ -47,8 +60,10 @@ void Loop::leave_joint(GroupLog& group) {
 
 void Loop::begin_conf(GroupLog& group, const Entry& entry) {
   CAD_CHECK(!group.conf_in_disk, "an applier stops before each change");
-  if (entry.at.index <= group.confs.back().index) {  // The durable configuration has it (L-56).
-    group.applier.go_on(entry.at.index);
+  if (entry.at.index <= group.confs.back().index) {
+    // The durable configuration has it (L-56); that of an install is durable with its first set, and lets the applier go.
+    const bool durable = !group.install || group.install->step != Install::Step::kRecording;
+    if (durable) group.applier.go_on(entry.at.index);
     return;
   }
   if (group.lease) group.lease->lease.end();
@@ -62,6 +77,7 @@ void Loop::begin_conf(GroupLog& group, const Entry& entry) {
 void Loop::finish_conf(GroupLog& group) {
   const Position at = std::exchange(group.conf_in_disk, std::nullopt)->at;
   group.conf_shown = std::make_shared<const ConfRecord>(group.confs.back());
+  notices_.membership_changed(group.id, *group.conf_shown);
   with_output_.push_back(&group);
   if (group.conf_waiter && group.conf_waiter->at == at) {
     auto waiter = std::exchange(group.conf_waiter, std::nullopt);
@@ -82,19 +98,16 @@ void Loop::settle_conf_waiter(GroupLog& group, const Entry& entry) {
 // This node is no member any more: it does nothing in the group, now and after a restart. Its log stays (L-88, L-90).
 void Loop::leave_group(GroupLog& group) {
   const std::string reason = "this node was removed from the group";
-  for (Done& done : group.queue.close())
-    done(base::fail(ProposeError::kStopped, reason));
   filling_.bury(group);
-  group.applier.end(reason);
-  halt(group, reason);
+  end_group(group, reason);
 }
 
-void Loop::take_not_wanted(GroupId id, Index configuration) {
-  const auto found = groups_.find(id);
+void Loop::take_not_wanted(const NotWanted& told) {
+  const auto found = groups_.find(told.group);
   if (found == groups_.end()) return;
   GroupLog& group = *found->second;
-  if (group.halted || group.conf_in_disk || group.engine->replica() == nullptr) return;
-  if (learns_removal(group.confs.back(), parts_.self, configuration)) leave_group(group);
+  if (group.ended() || group.conf_in_disk || group.engine->replica() == nullptr) return;
+  if (learns_removal(group.confs.back(), parts_.self, told)) leave_group(group);
 }
 
 MembershipView Loop::view_of(GroupLog& group, base::Elapsed now) const {
@@ -113,7 +126,7 @@ MembershipView Loop::view_of(GroupLog& group, base::Elapsed now) const {
 void Loop::propose_conf(Membership& request, base::Elapsed now) {
   GroupLog& group = *request.group;
   Replica* const replica = group.engine->replica();
-  if (group.halted || stopping_ || replica == nullptr)
+  if (group.ended() || stopping_ || replica == nullptr)
     return request.done(base::fail(ConfError::kStopped, "the group takes no changes here"));
   if (group.leading == Term{0})
     return request.done(base::fail(ConfError::kNotLeader, "this node does not lead the group"));
@@ -164,8 +177,11 @@ void Loop::begin_transfer(GroupLog& group, TransferRequest& request, base::Elaps
   if (peer == peers.end() || request.to == parts_.self)
     return request.done(base::fail(TransferError::kUnknownPeer, "not another voter of the group"));
   const Index last = group.engine->status().last;
-  if (!request.options.force && entries_between(peer->match, last) > kLagMax)
-    return request.done(base::fail(TransferError::kBehind, "it lacks entries of the log"));
+  if (!request.options.force && entries_between(peer->match, last) > kLagMax) {
+    return request.done(base::fail(TransferError::kBehind,
+                                   "it lacks entries of the log: wait until it has them, or "
+                                   "give --force, and the group waits for it"));
+  }
   if (const auto begun = replica->transfer(request.to); !begun)
     return request.done(std::unexpected(begun.error()));
   if (group.lease) group.lease->lease.forbid();

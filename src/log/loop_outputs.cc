@@ -1,10 +1,11 @@
-// Loop, second part: readers into engines, what engines ask for into sets and appliers, and housekeeping.
+// Loop: readers into engines, what engines ask for into sets and appliers, and housekeeping.
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "log/cache_share.h"
 #include "log/loop.h"
 
 namespace cadastre::log {
@@ -16,8 +17,8 @@ void Loop::begin_reads(base::Elapsed now) {
 }
 
 void Loop::begin_reads(GroupLog& group, base::Elapsed now) {
-  if (group.applier.halted() && !group.halted) halt(group, "the group has halted here");
-  if (group.halted) return;
+  heed_halt(group, now);
+  if (group.ended()) return;
   if (group.engine->replica() != nullptr) {
     const EngineStatus status = group.engine->status();
     const bool leads = status.role == Role::kLeader;
@@ -45,16 +46,18 @@ void Loop::take_outputs(base::Elapsed now) {
       later.push_back(group);
       continue;
     }
-    if (group->applier.halted() && !group->halted) halt(*group, "the group has halted here");
+    heed_halt(*group, now);
     // Nothing of the group leaves before its new configuration is durable (L-55).
     while (!group->halted && !group->conf_in_disk && group->engine->has_output())
       take_output(*group, now);
+    if (!group->engine->has_output()) group->untaken_bytes = 0;
     if (!group->halted) {
       follow_leadership(*group, group->engine->status(), now);
       settle_held(*group);
-      serve_wants(*group);
+      serve_wants(*group, now);
       pursue_offer(*group, now);
       note_applied(*group);
+      finish_halt(*group);
     }
     publish(*group);
   }
@@ -77,8 +80,11 @@ void Loop::take_output(GroupLog& group, base::Elapsed now) {
   work.reserve(output.committed.size() + output.reads.size());
   for (Entry& entry : output.committed) {
     Waiters::Settled settled = group.waiters.settle(entry.at);
-    if (replicated && !settled.applied.done.empty())
-      handover_.committed(settled.applied.done.size(), now);
+    if (!settled.applied.done.empty()) {
+      group.metrics.commit_ns.record(
+          static_cast<std::uint64_t>((now - settled.applied.proposed).count()));
+      if (replicated) handover_.committed(settled.applied.done.size(), now);
+    }
     settle_conf_waiter(group, entry);
     const bool acquires = status.role == Role::kLeader && entry.at.index == status.term_start;
     if (acquires) group.announced = status.term;
@@ -97,13 +103,14 @@ void Loop::take_output(GroupLog& group, base::Elapsed now) {
 }
 
 // Entries that a slow peer needs and that are no longer in memory (L-39), and snapshots (L-40).
-void Loop::serve_wants(GroupLog& group) {
+void Loop::serve_wants(GroupLog& group, base::Elapsed now) {
   Replica* const replica = group.engine->replica();
   if (replica == nullptr || group.leading == Term{0}) return;
   const Wants wants = replica->take_wants();
   for (const EntriesWant& want : wants.entries) {
     const Index high{want.high.value() - 1};
-    parts_.reader.ask({group.id, group.incarnation, want.low, high, want.token});
+    const Reader::Request request{group.id, group.incarnation, want.low, high, want.token};
+    if (!old_entries_.serve(request, now)) parts_.reader.ask(request);
   }
   for (const SnapshotWant& want : wants.snapshots)
     group.offer.wanted(want.peer, std::max(want.least, member_since(group.confs, want.peer)));
@@ -121,9 +128,11 @@ void Loop::note_applied(GroupLog& group) {
 void Loop::publish(GroupLog& group) {
   const EngineStatus engine = group.engine->status();
   tend_lease(group, engine);
+  note_leader(group, engine);
+  if (notices_.heard() && group.engine->replica() != nullptr) tell_role(group, engine);
   group.board.publish({.role = engine.role,
                        .term = engine.term,
-                       .leader = group.halted ? kNoNode : engine.leader,
+                       .leader = group.ended() ? kNoNode : engine.leader,
                        .term_start = engine.term_start,
                        .last = engine.last,
                        .persisted = engine.persisted,
@@ -142,11 +151,27 @@ void Loop::publish(GroupLog& group) {
   }
 }
 
+void Loop::note_leader(GroupLog& group, const EngineStatus& status) {
+  const bool led = status.leader != kNoNode || status.role == Role::kLeader;
+  if (!led || group.led_in == status.term) return;
+  group.led_in = status.term;
+  group.metrics.leader_changes.fetch_add(1, std::memory_order_relaxed);
+}
+
+// A role, and of a follower its leader.
+void Loop::tell_role(GroupLog& group, const EngineStatus& status) {
+  const bool follows_another = status.leader != kNoNode && status.leader != group.leader_told;
+  if (group.ended() || (group.role_told == status.role && !follows_another)) return;
+  group.role_told = status.role;
+  group.leader_told = status.leader;
+  notices_.role_changed(group.id, status);
+}
+
 // What this pass knows of the group's lease, before any message of it leaves (8.3).
 void Loop::tend_lease(GroupLog& group, const EngineStatus& status) {
   if (!group.lease) return;
   Lease& lease = group.lease->lease;
-  const bool leads = status.role == Role::kLeader && !group.halted && !stopping_;
+  const bool leads = status.role == Role::kLeader && !group.ended() && !stopping_;
   lease.look(booted_);
   lease.lead(leads ? status.term : Term{0});
   if (status.term_start != Index{0} && group.applier.applied() >= status.term_start) lease.open();
@@ -154,44 +179,70 @@ void Loop::tend_lease(GroupLog& group, const EngineStatus& status) {
   group.lease->board.show(lease, status.committed);
 }
 
-void Loop::halt(GroupLog& group, const std::string& reason) {
-  group.halted = true;
-  group.halted_why = reason;
-  for (EntryWaiters& waiters : group.waiters.take_all()) {
-    group.metrics.record(ProposeError::kOutcomeUnknown, waiters.done.size());
-    for (Done& done : waiters.done)
-      done(base::fail(ProposeError::kOutcomeUnknown, reason));
-  }
-  for (ReadRounds::Reader& reader : group.reads.take_all())
-    reader.done(base::fail(ReadError::kStopped, reason));
-  if (auto waiter = std::exchange(group.conf_waiter, std::nullopt))
-    waiter->done(base::fail(ConfError::kOutcomeUnknown, reason));
-  if (auto transfer = std::exchange(group.transfer, std::nullopt))
-    transfer->done(base::fail(TransferError::kStopped, reason));
-  publish(group);
-}
-
 void Loop::keep_house(base::Elapsed now) {
   watch_sync(now);
   heed_space();
   if (now - house_kept_ < parts_.settings.housekeeping_every) return;
   house_kept_ = now;
-  GroupLog* oldest = nullptr;  // The group whose state holds most of the log back.
-  for (const auto& [id, group] : groups_) {
+  for (const auto& [id, group] : groups_)
     keep_group(*group, now);
-    if (oldest == nullptr || group->retention.bytes() > oldest->retention.bytes()) oldest = group;
-  }
+  keep_caches();
   retreat(now);
-  if (oldest == nullptr || parts_.storage.usage().disk_bytes <= parts_.settings.log_bytes_max)
-    return;
+  if (parts_.storage.usage().disk_bytes <= parts_.settings.log_bytes_max) return;
+  GroupLog* const oldest = holds_most_back();
+  if (oldest == nullptr) return;
   std::vector<ApplyWork> work;
   work.emplace_back(DurablePoll{.flush = true});
   oldest->applier.push(std::move(work));
 }
 
+// The group whose state would free most of the log by a flush (L-26); nothing: every state is flushed.
+GroupLog* Loop::holds_most_back() {
+  GroupLog* most = nullptr;
+  std::uint64_t most_bytes = 0;
+  for (const auto& [id, group] : groups_) {
+    const Applier::Progress progress = group->applier.progress();
+    if (progress.durable.index >= progress.applied.index) continue;
+    const std::uint64_t bytes = group->retention.bytes_above(progress.durable.index);
+    if (most != nullptr && bytes <= most_bytes) continue;
+    most = group;
+    most_bytes = bytes;
+  }
+  return most;
+}
+
+// What engines have in memory below what is applied: the newest, within the bounds of a group and of the node (L-38).
+void Loop::keep_caches() {
+  std::vector<std::uint64_t> below;
+  for (const GroupLog* group : replicated_) {
+    const std::uint64_t above = group->retention.cost_above(group->applied, group->last.index);
+    const std::uint64_t cached = group->engine->replica()->cache_bytes();
+    below.push_back(cached - std::min(cached, above));
+  }
+  const std::uint64_t share = cache_share(below, {kCacheBytesMax, kNodeCacheBytesMax});
+  std::uint64_t kept = 0;
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    GroupLog& group = *replicated_[i];
+    Replica& replica = *group.engine->replica();
+    if (!group.halted && below[i] > share)
+      replica.shrink_cache(group.retention.newest_within(share, group.applied));
+    kept += replica.cache_bytes();
+  }
+  parts_.metrics.cache_bytes.store(kept, std::memory_order_relaxed);
+}
+
+// True when the group's log has come to be above its soft limit: an operator is told, once (L-47).
+bool Loop::grew_large(GroupLog& group, const Applier::Progress& progress) {
+  const std::uint64_t bytes = group.retention.bytes();
+  const bool before = std::exchange(group.large_told, bytes > parts_.settings.group_log_bytes_soft);
+  if (before || !group.large_told) return false;
+  notices_.log_is_large(group.id, bytes, progress.durable);
+  return true;
+}
+
 void Loop::keep_group(GroupLog& group, base::Elapsed now) {
-  if (group.applier.halted() && !group.halted) halt(group, "the group has halted here");
-  if (group.halted) return;
+  heed_halt(group, now);
+  if (group.ended()) return;
   note_applied(group);
   const Applier::Progress progress = group.applier.progress();
   const Retention::Progress positions{progress.applied, progress.durable};
@@ -200,16 +251,16 @@ void Loop::keep_group(GroupLog& group, base::Elapsed now) {
     const auto at = group.terms.at(*upto);
     CAD_CHECK(at.has_value(), "what is truncated is in the log");
     filling_.truncate(group, *at);
+    const std::uint64_t bytes_before = group.retention.bytes();
     group.retention.truncated(*upto, now);
+    const std::uint64_t gone = bytes_before - group.retention.bytes();
+    if (gone > parts_.settings.truncation_told) notices_.truncated(group.id, *upto, gone);
     group.engine->on_truncated(*at);
     parts_.metrics.truncations.fetch_add(1, std::memory_order_relaxed);
   }
-  if (Replica* const replica = group.engine->replica(); replica != nullptr) {
-    filling_.keep_commit(group);
-    if (replica->cache_bytes() > kCacheBytesMax) replica->shrink_cache(group.applied + 1);
-  }
+  if (group.engine->replica() != nullptr) filling_.keep_commit(group);
   group.queue.refuse_users(users_refused(group));
-  const bool flush = group.retention.wants_flush(positions, now);
+  const bool flush = group.retention.wants_flush(positions, now) || grew_large(group, progress);
   if (progress.durable.index < progress.applied.index) {
     std::vector<ApplyWork> work;
     work.emplace_back(DurablePoll{.flush = flush});

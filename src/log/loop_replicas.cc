@@ -1,4 +1,4 @@
-// Loop, third part: what replicated groups need beyond it: ticks, frames of peers, leadership.
+// Loop: what replicated groups need beyond it: ticks, frames of peers, leadership.
 
 #include <algorithm>
 #include <string>
@@ -12,8 +12,10 @@ namespace cadastre::log {
 void Loop::tick(base::Elapsed now) {
   const base::Elapsed since = now - std::exchange(last_pass_, now);
   if (replicated_.empty()) return;
-  if (since > parts_.settings.raft.election_timeout() / 2)
+  if (since > parts_.settings.raft.election_timeout() / 2) {
     parts_.metrics.stalls.fetch_add(1, std::memory_order_relaxed);
+    notices_.stood_still({.gap = since, .took = last_took_, .frames = last_frames_});
+  }
   if (!peers_.tick_due(now)) return;
   for (GroupLog* group : replicated_)
     tick(*group, now);
@@ -33,6 +35,7 @@ void Loop::tick(GroupLog& group, base::Elapsed now) {
     auto transfer = std::exchange(group.transfer, std::nullopt);
     transfer->done(base::fail(TransferError::kTimedOut, "the receiver did not take over in time"));
   }
+  finish_halt(group);
   while (!group.outcome_waits.empty() && now >= group.outcome_waits.front().until) {
     const Term term = group.outcome_waits.front().term;
     group.outcome_waits.pop_front();
@@ -56,6 +59,7 @@ void Loop::receive() {
   // leader then, and take its promise for shorter than it is (L-61).
   const base::Elapsed now = parts_.clock.elapsed();
   more_frames_ = some.more;
+  last_frames_ = some.frames.size();
   for (const Frame& frame : some.frames) {
     const auto found = groups_.find(frame.group);
     if (found == groups_.end()) {
@@ -89,6 +93,7 @@ void Loop::follow_leadership(GroupLog& group, const EngineStatus& status, base::
   group.ticks_led = 0;
   group.members.on_lost();
   group.members_shown.reset();
+  if (term != Term{0}) show_members(group, group.engine->replica()->progress(), status, now);
   if (before == Term{0}) return;
   for (ReadRounds::Reader& reader : group.reads.forget())
     reader.done(base::fail(ReadError::kNotLeader, "leadership was lost"));
@@ -101,14 +106,16 @@ void Loop::follow_leadership(GroupLog& group, const EngineStatus& status, base::
   if (group.applier.push_quietly(std::move(work))) to_wake_.push_back(group.id);
 }
 
-void Loop::heed_appliers() {
+void Loop::heed_appliers(base::Elapsed now) {
   for (const GroupId id : parts_.attention.take()) {
     const auto found = groups_.find(id);
     if (found == groups_.end()) continue;
     GroupLog& group = *found->second;
+    heed_halt(group, now);
     if (group.halted) continue;
     note_applied(group);
     with_output_.push_back(&group);
+    if (group.ended()) continue;
     if (const auto entry = group.applier.take_conf()) begin_conf(group, *entry);
   }
 }

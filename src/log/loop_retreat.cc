@@ -1,4 +1,4 @@
-// Loop, fourth part: a node whose disk is nearly full (L-50) or does not answer (L-51) takes no new commands and
+// Loop: a node whose disk is nearly full (L-50) or does not answer (L-51) takes no new commands and
 // lets others lead. Looked at when the house is kept; a transfer that came to nothing is tried again then.
 
 #include <string>
@@ -23,13 +23,13 @@ void Loop::heed_space() {
 
 std::string Loop::users_refused(const GroupLog& group) const {
   if (space_heeded_ != Space::kPlenty) return "the disk of this node is nearly full";
-  if (group.retention.bytes() > kGroupLogBytesHard)
+  if (group.retention.bytes() > parts_.settings.group_log_bytes_hard)
     return "the group's log is too large: its state has to be flushed";
   return {};
 }
 
 void Loop::retreat(base::Elapsed now) {
-  const bool late = in_disk_ && now - in_disk_->handed_over >= kSyncLate;
+  const bool late = in_disk_ && in_disk_->age.late();
   if (!late && space_heeded_ == Space::kPlenty) return;
   for (GroupLog* group : replicated_)
     retreat(*group, now);

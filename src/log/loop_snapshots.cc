@@ -1,8 +1,8 @@
-// Loop, fifth part: snapshots to and from peers (section 7), old entries for slow ones, and what is kept for them.
+// Loop: snapshots to and from peers (section 7), old entries for slow ones, and what is kept for them.
 //
 //   leader     want ─► checkpoint by the applier ─► sealed ─► offered with the configuration of its own index ─► report
-//   follower   message held ─► files staged ─► stepped ─► 1 log anew, synced ─► 2 state switched ─► 3 cleared, synced
-//              ─► 4 the engine learns, and its answer leaves
+//   follower   message held ─► files staged ─► understood by the state machine ─► stepped ─► 1 log anew, synced
+//              ─► 2 state switched ─► 3 cleared, synced ─► 4 the engine learns, and its answer leaves
 
 #include <algorithm>
 #include <utility>
@@ -26,8 +26,10 @@ void count(Counter& counter) noexcept {
 }  // namespace
 
 void Loop::heed_reader(base::Elapsed now) {
-  for (Reader::Answer& answer : parts_.reader.take_finished())
+  for (Reader::Answer& answer : parts_.reader.take_finished()) {
+    count(parts_.metrics.old_reads);
     old_entries_.add(std::move(answer), now);
+  }
   for (const Reader::Answer& answer : old_entries_.take(now)) {
     const auto found = groups_.find(answer.request.group);
     if (found == groups_.end() || found->second->halted) continue;
@@ -36,7 +38,6 @@ void Loop::heed_reader(base::Elapsed now) {
       parts_.runner.fail_stop("the log could not be read: " + answer.entries.error().detail);
       return;
     }
-    count(parts_.metrics.old_reads);
     // Gone: it was truncated meanwhile, and the engine will want a snapshot.
     found->second->engine->replica()->fetched(
         answer.request.token, answer.entries ? *answer.entries : std::vector<Entry>{});
@@ -45,13 +46,14 @@ void Loop::heed_reader(base::Elapsed now) {
 }
 
 void Loop::snapshot_reported(NodeId from, GroupId group, const SnapshotReport& report) {
-  mail_->post(SnapshotMail::Reported{from, group, report});
+  mail_->post_report({from, group, report});
 }
 
 void Loop::heed_snapshots(base::Elapsed now) {
   for (SnapshotMail::Letter& letter : mail_->take()) {
     std::visit(Overloaded{[&](SnapshotMail::Made& made) { on_made(std::move(made), now); },
-                          [&](SnapshotMail::Staged& staged) { on_staged(std::move(staged), now); },
+                          [&](SnapshotMail::Staged& staged) { on_staged(std::move(staged)); },
+                          [&](const SnapshotMail::Checked& checked) { on_checked(checked, now); },
                           [&](SnapshotMail::Switched& switched) {
                             clear_install(*groups_.at(switched.group));
                           },
@@ -65,7 +67,8 @@ void Loop::heed_snapshots(base::Elapsed now) {
 // --- A leader's -----------------------------------------------------------------------------------------------
 
 void Loop::pursue_offer(GroupLog& group, base::Elapsed now) {
-  if (parts_.snapshotter == nullptr || group.leading == Term{0} || stopping_) return;
+  if (parts_.snapshotter == nullptr || group.leading == Term{0} || group.ended() || stopping_)
+    return;
   switch (group.offer.next(group.retention.truncated(), now)) {
     case SnapshotOffer::Next::kNothing: return;
     case SnapshotOffer::Next::kMake:
@@ -89,16 +92,16 @@ void Loop::make_checkpoint(GroupLog& group) {
                             CheckpointId{(parts_.run << 32U) | next_checkpoint_++}};
   ++checkpoints_making_;
   group.offer.making(group.applied);
+  notices_.checkpoint_begun(group.id, group.applied);
   CheckpointFacts facts{
       .cluster = parts_.cluster, .group = group.id, .node = parts_.self, .id = name.id};
-  auto sealed = [mail = mail_,
-                 id = group.id](base::Result<CheckpointManifest, SnapshotError> made) {
-    mail->post(SnapshotMail::Made{id, std::move(made)});
+  SealDone sealed = [mail = mail_, name](base::Result<CheckpointManifest, SnapshotError> made) {
+    mail->post_made(name, std::move(made));
   };
   CheckpointMarker marker{
       .to = parts_.snapshotter->place(name),
       .done = [snapshotter = parts_.snapshotter, facts = std::move(facts),
-               sealed](base::Result<Position, CheckpointError> made) mutable {
+               sealed = std::move(sealed)](base::Result<Position, CheckpointError> made) mutable {
         if (!made) return sealed(base::fail(SnapshotError::kStorage, made.error().detail));
         facts.at = *made;
         snapshotter->seal(facts, std::move(sealed));
@@ -110,13 +113,17 @@ void Loop::make_checkpoint(GroupLog& group) {
 
 void Loop::on_made(SnapshotMail::Made letter, base::Elapsed now) {
   --checkpoints_making_;
-  GroupLog& group = *groups_.at(letter.group);
+  GroupLog& group = *groups_.at(letter.name.group);
   if (letter.manifest) {
     group.offer.made(*letter.manifest, now);
     count(parts_.metrics.snapshots_made);
+    notices_.checkpoint_made(group.id, letter.manifest->at.index);
   } else {
+    // Whatever of it was written goes: the next one has a place of its own.
+    parts_.snapshotter->release(letter.name);
     group.offer.not_made(now);
     count(parts_.metrics.snapshots_failed);
+    notices_.checkpoint_not_made(group.id, letter.manifest.error().detail);
   }
   with_output_.push_back(&group);
 }
@@ -128,7 +135,7 @@ void Loop::on_reported(const SnapshotMail::Reported& letter, base::Elapsed now) 
   const SnapshotFate fate =
       letter.report.installed ? SnapshotFate::kInstalled : SnapshotFate::kFailed;
   if (fate == SnapshotFate::kFailed) count(parts_.metrics.snapshots_failed);
-  group.offer.reported(letter.from, fate, now);
+  group.offer.reported(letter.from, {letter.report.index, fate}, now);
   if (group.leading == Term{0}) return;
   group.engine->replica()->report_snapshot(letter.from, fate);
   with_output_.push_back(&group);
@@ -143,7 +150,7 @@ void Loop::keep_offer(GroupLog& group, base::Elapsed now) {
     const auto read = name ? parts_.snapshotter->last_read(*name) : std::nullopt;
     for (const NodeId peer : group.offer.overdue(replica->progress(), read, now)) {
       count(parts_.metrics.snapshots_failed);
-      group.offer.reported(peer, SnapshotFate::kFailed, now);
+      group.offer.given_up(peer, now);
       replica->report_snapshot(peer, SnapshotFate::kFailed);
     }
     pursue_offer(group, now);
@@ -199,8 +206,8 @@ void Loop::hold_snapshot(GroupLog& group, const Frame& frame, base::Elapsed now)
   CAD_CHECK(head.has_value(), "it was looked at when it arrived");
   auto manifest = decode_manifest(head->data);
   if (!manifest || manifest->cluster != parts_.cluster || manifest->group != group.id ||
-      manifest->at.index != head->snapshot) {
-    return count(parts_.metrics.frames_malformed);
+      !(manifest->at == head->snapshot)) {
+    return peers_.distrust(frame.from);
   }
   if (manifest->at.index <=
       group.engine->status().committed) {  // The engine says that it has that.
@@ -213,6 +220,7 @@ void Loop::hold_snapshot(GroupLog& group, const Frame& frame, base::Elapsed now)
 
 void Loop::stage(GroupLog& group) {
   const SnapshotHold::Message& message = group.hold.current()->message;
+  notices_.snapshot_begun(group.id, message.manifest.node, message.manifest.at.index);
   parts_.snapshotter->stage(
       message.manifest,
       [mail = mail_, name = message.name()](base::Result<StagedCheckpoint, SnapshotError> staged) {
@@ -220,18 +228,46 @@ void Loop::stage(GroupLog& group) {
       });
 }
 
-void Loop::on_staged(SnapshotMail::Staged letter, base::Elapsed now) {
+void Loop::on_staged(SnapshotMail::Staged letter) {
   GroupLog& group = *groups_.at(letter.name.group);
   SnapshotHold::Current* const held = group.hold.current();
   CAD_CHECK(held != nullptr && held->message.name() == letter.name, "one is staged at a time");
   if (!letter.checkpoint) return end_held(group, SnapshotFate::kFailed);
   held->staged = *std::move(letter.checkpoint);
-  step_held(group, now);
+  // Reads all the files, which is nothing for this thread; the state machine is the applier's.
+  std::vector<ApplyWork> work;
+  work.emplace_back(CheckMarker{
+      *held->staged, [mail = mail_, name = letter.name](base::Result<void, InstallError> answer) {
+        SnapshotMail::Checked checked{name, std::nullopt};
+        if (!answer) checked.refused = std::move(answer.error().detail);
+        mail->post(std::move(checked));
+      }});
+  group.applier.push(std::move(work));
+}
+
+// The log makes way for what the state machine will take, and for nothing else: an install that failed for lack of
+// understanding would leave neither the old log nor a new state.
+void Loop::on_checked(const SnapshotMail::Checked& letter, base::Elapsed now) {
+  GroupLog& group = *groups_.at(letter.name.group);
+  SnapshotHold::Current* const held = group.hold.current();
+  CAD_CHECK(held != nullptr && held->message.name() == letter.name, "one is checked at a time");
+  if (!letter.refused) {
+    held->understood = true;
+    return step_held(group, now);
+  }
+  if (parts_.logger != nullptr) {
+    parts_.logger->warn("a snapshot was refused", {{"group", group.id},
+                                                   {"source", letter.name.node},
+                                                   {"index", held->staged->manifest.at.index},
+                                                   {"reason", *letter.refused}});
+  }
+  end_held(group, SnapshotFate::kFailed);
 }
 
 void Loop::step_held(GroupLog& group, base::Elapsed now) {
   SnapshotHold::Current* const held = group.hold.current();
-  if (held == nullptr || !held->staged || held->stepped || group.install || group.halted) return;
+  if (held == nullptr || !held->understood || held->stepped || group.install || group.ended())
+    return;
   held->stepped = true;
   peers_.step_snapshot(group, held->message.frame, now);
   with_output_.push_back(&group);
@@ -247,7 +283,10 @@ void Loop::settle_held(GroupLog& group) {
 
 void Loop::end_held(GroupLog& group, SnapshotFate fate) {
   const SnapshotHold::Message& message = group.hold.current()->message;
-  if (fate == SnapshotFate::kFailed) count(parts_.metrics.snapshots_failed);
+  if (fate == SnapshotFate::kFailed) {
+    count(parts_.metrics.snapshots_failed);
+    notices_.snapshot_given_up(group.id, message.manifest.node, message.manifest.at.index);
+  }
   report(group, message.manifest.node,
          {message.manifest.at.index, fate == SnapshotFate::kInstalled});
   if (group.hold.current()->staged) parts_.snapshotter->release_staged(message.name());
@@ -264,8 +303,8 @@ bool Loop::begin_install(GroupLog& group, const Snapshot& snapshot) {
   CAD_CHECK(held != nullptr && held->stepped, "a snapshot is stepped when its files are here");
   const CheckpointManifest& manifest = held->staged->manifest;
   if (!(manifest.at == snapshot.at)) {
-    halt(group, "a snapshot at " + to_string(snapshot.at) + " came with the files of one at " +
-                    to_string(manifest.at));
+    end_group(group, "a snapshot at " + to_string(snapshot.at) + " came with the files of one at " +
+                         to_string(manifest.at));
     return false;
   }
   const PendingInstall pending{manifest.node, manifest.id, manifest.list_hash, manifest.at};
@@ -296,6 +335,8 @@ void Loop::skip_waiters(GroupLog& group, Index upto) {
 void Loop::go_on_installing(GroupLog& group, base::Elapsed now) {
   if (group.install->step == Install::Step::kClearing) return finish_install(group, now);
   group.install->step = Install::Step::kSwitching;  // Step 2.
+  group.applier.go_on(
+      group.install->pending.at.index);  // It may stand before a change that is below.
   std::vector<ApplyWork> work;
   work.emplace_back(InstallMarker{*group.hold.current()->staged, [mail = mail_, id = group.id] {
                                     mail->post(SnapshotMail::Switched{id});
@@ -319,6 +360,7 @@ void Loop::finish_install(GroupLog& group, base::Elapsed now) {
   group.engine->on_applied(done.at.index);
   with_output_.push_back(&group);
   count(parts_.metrics.snapshots_installed);
+  notices_.snapshot_installed(group.id, done.source, done.at.index);
   if (group.hold.current() != nullptr && group.hold.current()->stepped)
     return end_held(group, SnapshotFate::kInstalled);
   // It was begun by an earlier process.

@@ -21,7 +21,8 @@ void MemberWatch::on_heartbeat(const Heartbeat& heartbeat) {
   for (const PeerProgress& peer : heartbeat.progress) {
     if (!heartbeat.conf.has(peer.node)) continue;
     Seen& seen = nodes_[peer.node];
-    const bool fed = peer.match != Index{0} && peer.state == PeerState::kReplicate;
+    // One that is probed may have everything: in a quiet group nothing is sent that would make it more than that.
+    const bool fed = peer.match != Index{0} && peer.state != PeerState::kSnapshot;
     const bool near = peer.match >= heartbeat.committed ||
                       entries_between(peer.match, heartbeat.committed) <= kLagMax;
     const bool present = seen.heard && heartbeat.now - *seen.heard <= heartbeat.silence_max;

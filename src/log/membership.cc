@@ -131,7 +131,9 @@ Checked check_removal(const MembershipView& view, const ConfContext& context, No
   if (context.removed.size() >= kRemovedMax) {
     return base::fail(
         ConfError::kInvalid,
-        fmt::format("{} nodes have left the group, and it remembers no more", kRemovedMax));
+        fmt::format("{} nodes have left the group, and it remembers no more: begin a new "
+                    "cluster, where their ids are free again",
+                    kRemovedMax));
   }
   return {};
 }
@@ -239,8 +241,8 @@ ConfChange leaving(const ConfRecord& record) {
   return {.steps = {}, .context = record.context};
 }
 
-bool learns_removal(const ConfRecord& own, NodeId self, Index told) noexcept {
-  return own.conf.has(self) && told > own.index;
+bool learns_removal(const ConfRecord& own, NodeId self, const NotWanted& told) noexcept {
+  return own.conf.has(self) && own.conf.has(told.by) && told.configuration > own.index;
 }
 
 }  // namespace cadastre::log

@@ -66,9 +66,18 @@ struct MembershipView {
 // What leaves a joint configuration: no step, and the context as it is.
 [[nodiscard]] ConfChange leaving(const ConfRecord& record);
 
-// Whether a node whose newest configuration is `own` learns that it was removed when a peer says that it has no
-// business in the group by the configuration of `told`. Ids do not come back, so a later configuration without it is the
-// end; a joiner that was no member yet is only not known to everybody (L-90).
-[[nodiscard]] bool learns_removal(const ConfRecord& own, NodeId self, Index told) noexcept;
+// A peer says that this node has no business in a group, by its newest configuration.
+struct NotWanted {
+  GroupId group;
+  NodeId by;
+  Index configuration;
+};
+
+// Whether a node whose newest configuration is `own` learns by it that it was removed. Ids do not come back, so a later
+// configuration without it is the end; a joiner that was no member yet is only not known to everybody. Nobody but a member,
+// as far as is known here, ends a replica by a word (L-90).
+[[nodiscard]] bool learns_removal(const ConfRecord& own,
+                                  NodeId self,
+                                  const NotWanted& told) noexcept;
 
 }  // namespace cadastre::log

@@ -201,10 +201,14 @@ TEST(SuccessorOf, IsTheVoterThatLacksLeast) {  // L-88
 
 TEST(LearnsRemoval, OnlyAMemberByALaterConfiguration) {  // L-90
   const ConfRecord own{Index{10}, {.voters = nodes({1, 2, 3})}, {}};
-  EXPECT_TRUE(learns_removal(own, NodeId{3}, Index{11}));
-  EXPECT_FALSE(learns_removal(own, NodeId{3}, Index{10}));
-  EXPECT_FALSE(learns_removal(own, NodeId{4}, Index{11}));  // It joins, and somebody is behind.
-  EXPECT_FALSE(learns_removal({}, NodeId{4}, Index{11}));
+  const auto told = [](std::uint64_t by, std::uint64_t configuration) {
+    return NotWanted{GroupId{1}, NodeId{by}, Index{configuration}};
+  };
+  EXPECT_TRUE(learns_removal(own, NodeId{3}, told(1, 11)));
+  EXPECT_FALSE(learns_removal(own, NodeId{3}, told(1, 10)));
+  EXPECT_FALSE(learns_removal(own, NodeId{3}, told(9, 11)));  // Whoever that is.
+  EXPECT_FALSE(learns_removal(own, NodeId{4}, told(1, 11)));  // It joins, and somebody is behind.
+  EXPECT_FALSE(learns_removal({}, NodeId{4}, told(1, 11)));
 }
 
 class MemberWatchTest : public testing::Test {
@@ -250,6 +254,15 @@ TEST_F(MemberWatchTest, ASnapshotThatIsNotInstalledIsNoFood) {  // L-86
   for (int i = 0; i < 4; ++i)
     beat(learner(5, PeerState::kSnapshot), Index{5});
   EXPECT_FALSE(caught_up());
+}
+
+// A stream that broke after the last entry leaves it probed, and a quiet group sends it nothing.
+TEST_F(MemberWatchTest, ALearnerThatIsProbedAndHasEverythingIsClose) {  // L-86
+  for (int i = 0; i < 3; ++i) {
+    watch_.heard(NodeId{4}, now_);
+    beat(learner(5, PeerState::kProbe), Index{5});
+  }
+  EXPECT_TRUE(caught_up());
 }
 
 TEST_F(MemberWatchTest, WhoeverIsSilentIsNotClose) {  // L-86

@@ -46,14 +46,17 @@ base::Result<void, OpenError> replay(const GroupImage& image,
     const auto entries = storage.read(image.group, image.incarnation, machine.applied().index + 1,
                                       upto, kRoundBytesMax);
     if (!entries) return base::fail(OpenError::kDamaged, entries.error().detail);
-    std::vector<const Entry*> some;
-    for (const Entry& entry : *entries) {
-      if (entry.type == EntryType::kConfChange && entry.at.index > in_force) break;
-      some.push_back(&entry);
-      if (some.size() == kRoundEntriesMax) break;
+    const auto stop = std::ranges::find_if(*entries, [&](const Entry& entry) {
+      return entry.type == EntryType::kConfChange && entry.at.index > in_force;
+    });
+    // Rounds are shorter than what was read: nothing is read twice.
+    for (auto first = entries->begin(); first != stop;) {
+      std::vector<const Entry*> some;
+      while (first != stop && some.size() < kRoundEntriesMax)
+        some.push_back(&*first++);
+      CAD_TRY(execute(image, machine, some));
     }
-    if (some.empty()) break;
-    CAD_TRY(execute(image, machine, some));
+    if (stop != entries->end()) break;
   }
   return {};
 }
@@ -120,7 +123,8 @@ base::Result<void, OpenError> prepare(GroupImage& image,
                                       StateMachine& machine,
                                       LogStorage& storage) {
   const bool replicated = image.engine == EngineKind::kRaft;
-  if (replicated && image.truncated == kFounding && machine.applied() == Position{}) {
+  // Also on one disk, where the group may have been replicated once: its first entry said nothing.
+  if (image.truncated == kFounding && machine.applied() == Position{}) {
     CAD_TRY(found(image, machine));
   } else {
     CAD_TRY(check_state(image, machine.durable()));

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "log/ledger_testing.h"
+#include "log/limits.h"
 #include "log/memory_snapshotter.h"
 #include "log/storage/memory_storage.h"
 
@@ -79,6 +80,42 @@ TEST_F(OpeningTest, OnlyWhatIsKnownToBeCommittedIsReplayed) {  // L-57
       write({entry(1, 2, "a"), entry(1, 3, "b"), entry(1, 4, "c")}, Index{3}, Index{1});
   ASSERT_TRUE(prepare(image, machine, storage));
   EXPECT_EQ(executed(), (Commands{"a", "b"}));
+}
+
+// Counts what is read of a disk.
+class CountedReads final : public LogStorage {
+ public:
+  explicit CountedReads(LogStorage& under) : under_(under) {}
+
+  base::Result<Recovered, OpenError> recover() override { return under_.recover(); }
+  base::Result<void, WriteError> write(const WriteSet& set) override { return under_.write(set); }
+  base::Result<std::vector<Entry>, LogReadError> read(GroupId group,
+                                                      Incarnation incarnation,
+                                                      Index low,
+                                                      Index high,
+                                                      std::size_t bytes_max) override {
+    auto run = under_.read(group, incarnation, low, high, bytes_max);
+    if (run) entries += run->size();
+    return run;
+  }
+  StorageUsage usage() const override { return under_.usage(); }
+
+  std::size_t entries = 0;
+
+ private:
+  LogStorage& under_;
+};
+
+TEST_F(OpeningTest, ReplayReadsNothingTwice) {
+  constexpr std::uint64_t kEntries = 10 * kRoundEntriesMax + 7;  // Many rounds in one read.
+  std::vector<Entry> entries;
+  for (std::uint64_t i = 0; i < kEntries; ++i)
+    entries.push_back(entry(1, 2 + i, std::to_string(i)));
+  GroupImage image = write(entries, entries.back().at.index, Index{1});
+  CountedReads counted(storage);
+  ASSERT_TRUE(prepare(image, machine, counted));
+  EXPECT_EQ(executed().size(), kEntries);
+  EXPECT_EQ(counted.entries, kEntries);
 }
 
 TEST_F(OpeningTest, ReplayStopsBeforeAChangeThatIsNotInForce) {  // L-56, L-57

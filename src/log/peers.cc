@@ -19,15 +19,34 @@ bool Peers::tick_due(base::Elapsed now) noexcept {
   return true;
 }
 
-bool Peers::admits(GroupLog& group, const MessageHead& head, base::Elapsed now) {
+// A node that is no member as far as is known here may lead by a newer membership, or ask for votes by it; it has nothing
+// else to say (L-68).
+bool Peers::is_strangers(const GroupLog& group, const MessageHead& head) {
+  if (head.kind != MessageKind::kOther) return false;
+  return group.confs.empty() || !group.confs.back().conf.has(head.from);
+}
+
+bool Peers::admits(GroupLog& group,
+                   const MessageHead& head,
+                   std::size_t frame_bytes,
+                   base::Elapsed now) {
+  if (is_strangers(group, head)) {
+    count(metrics_.frames_of_strangers);
+    return false;
+  }
   if (group.guard->drops(head, now)) {
     count(metrics_.votes_dropped);
     return false;
   }
   if (head.kind != MessageKind::kAppend || head.entries == 0) return true;
+  const std::size_t bytes = frame_bytes + head.entries * kEntryRecordBytes;
   const Applier::Backlog backlog = group.applier.backlog();
-  if (!refusing_ && backlog.entries < kApplyQueueEntriesMax && backlog.bytes < kApplyQueueBytesMax)
+  const bool fits = group.untaken_bytes == 0 || group.untaken_bytes + bytes <= kUntakenBytesMax;
+  if (!refusing_ && fits && backlog.entries < kApplyQueueEntriesMax &&
+      backlog.bytes < kApplyQueueBytesMax) {
+    group.untaken_bytes += bytes;
     return true;
+  }
   count(metrics_.appends_refused);
   return false;
 }
@@ -37,10 +56,10 @@ Peers::Received Peers::receive(GroupLog& group, const Frame& frame, base::Elapse
   if (group.halted || replica == nullptr || frame.to != self_) return Received::kDropped;
   const auto head = replica->look(frame.body.bytes());
   if (!head || head->from != frame.from) {
-    count(metrics_.frames_malformed);
+    distrust(frame.from);
     return Received::kDropped;
   }
-  if (!admits(group, *head, now)) return Received::kDropped;
+  if (!admits(group, *head, frame.body.size(), now)) return Received::kDropped;
   if (head->kind == MessageKind::kSnapshot) return Received::kSnapshot;
   return step(group, *head, frame, now) ? Received::kStepped : Received::kDropped;
 }
@@ -55,12 +74,17 @@ bool Peers::step(GroupLog& group, const MessageHead& head, const Frame& frame, b
   const Term term = group.engine->status().term;
   const auto stepped = group.engine->replica()->step(frame.body.bytes());
   if (!stepped && stepped.error().code == StepError::kMalformed) {
-    count(metrics_.frames_malformed);
+    distrust(frame.from);
     return false;
   }
   group.guard->stepped(head, term, now);
   group.members.heard(frame.from, now);
   return true;
+}
+
+void Peers::distrust(NodeId peer) {
+  count(metrics_.frames_malformed);
+  if (transport_ != nullptr) transport_->disconnect(peer);
 }
 
 void Peers::send(const GroupLog& group, std::vector<PeerMessage> messages) {

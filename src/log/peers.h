@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <utility>
@@ -40,6 +41,9 @@ class Peers {
   // A snapshot whose files are here, or are not needed.
   void step_snapshot(GroupLog& group, const Frame& frame, base::Elapsed now);
 
+  // What the peer sent is no message of ours: counted, and its streams end.
+  void distrust(NodeId peer);
+
   // No entries are taken from leaders while the disk has no room for them (L-50); heartbeats and votes are.
   void refuse_appends(bool refuse) noexcept { refusing_ = refuse; }
 
@@ -47,7 +51,11 @@ class Peers {
   void flush();
 
  private:
-  [[nodiscard]] bool admits(GroupLog& group, const MessageHead& head, base::Elapsed now);
+  [[nodiscard]] static bool is_strangers(const GroupLog& group, const MessageHead& head);
+  [[nodiscard]] bool admits(GroupLog& group,
+                            const MessageHead& head,
+                            std::size_t frame_bytes,
+                            base::Elapsed now);
   [[nodiscard]] bool step(GroupLog& group,
                           const MessageHead& head,
                           const Frame& frame,

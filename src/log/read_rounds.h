@@ -49,6 +49,7 @@ class ReadRounds {
   [[nodiscard]] std::vector<Reader> take_all();
 
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty() && rounds_.empty(); }
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_.size(); }
 
  private:
   struct Round {

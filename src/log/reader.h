@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -15,6 +17,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "log/entry.h"
+#include "log/limits.h"
 #include "log/runner.h"
 #include "log/storage.h"
 #include "log/types.h"
@@ -30,6 +33,10 @@ class Reader {
     Index high;  // Included.
     std::uint64_t token = 0;
   };
+  struct Task {
+    Request request;
+    std::size_t bytes_max = 0;
+  };
   struct Answer {
     Request request;
     base::Result<std::vector<Entry>, LogReadError> entries;
@@ -44,12 +51,12 @@ class Reader {
     }
     runner_.wake_reader();
   }
-  [[nodiscard]] std::optional<Request> take() CAD_EXCLUDES(mutex_) {
+  [[nodiscard]] std::optional<Task> take() CAD_EXCLUDES(mutex_) {
     const base::MutexLock lock(mutex_);
     if (requests_.empty()) return std::nullopt;
-    const Request request = requests_.front();
+    const Task task{requests_.front(), std::max(kFetchBytesMin, kFetchBytesMax / requests_.size())};
     requests_.pop_front();
-    return request;
+    return task;
   }
   void finish(Answer answer) CAD_EXCLUDES(mutex_) {
     {

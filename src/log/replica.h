@@ -36,12 +36,12 @@ struct MessageHead {
   MessageKind kind = MessageKind::kOther;
   bool forced = false;       // A vote request of a leadership transfer.
   std::size_t entries = 0;   // Of an append.
-  Index snapshot = {};       // Of a snapshot: its position,
+  Position snapshot = {};    // Of a snapshot: its position,
   base::ByteView data = {};  // and its data; borrowed from the message.
 };
 
 enum class StepError : std::uint8_t {
-  kMalformed,    // The peer is broken or hostile: close its stream.
+  kMalformed,    // The peer is broken or hostile: its streams end.
   kUnknownPeer,  // No member, as far as is known here.
   kIgnored,      // Nothing happened: the message asks for what peers may not.
 };

@@ -27,9 +27,20 @@ void Retention::appended(Index index, std::uint64_t bytes) {
 }
 
 void Retention::cut(Index from) {
-  while (!marks_.empty() && marks_.back().index >= from)
+  std::optional<Mark> above;  // The lowest mark that goes.
+  while (!marks_.empty() && marks_.back().index >= from) {
+    above = marks_.back();
     marks_.pop_back();
-  total_ = marks_.empty() ? dropped_ : marks_.back().total;
+  }
+  const Mark below = marks_.empty() ? Mark{truncated_, dropped_} : marks_.back();
+  total_ = below.total;
+  if (!above || from <= below.index + 1) return;
+  // Of what lay between the two, the entries that stay keep their share. A log that was there at the start is one mark.
+  const Index last{from.value() - 1};
+  const double part = static_cast<double>(entries_between(below.index, last)) /
+                      static_cast<double>(entries_between(below.index, above->index));
+  total_ += static_cast<std::uint64_t>(part * static_cast<double>(above->total - below.total));
+  marks_.push_back({last, total_});
 }
 
 std::uint64_t Retention::total_upto(Index index) const noexcept {
@@ -68,6 +79,24 @@ Index Retention::behind(std::uint64_t bytes) const noexcept {
   const auto within =
       std::ranges::find_if(marks_, [&](const Mark& mark) { return total_ - mark.total < bytes; });
   return within == marks_.begin() ? truncated_ : std::prev(within)->index;
+}
+
+Index Retention::newest_within(std::uint64_t bytes, Index upto) const noexcept {
+  const std::uint64_t total = total_upto(upto);
+  const auto fits = [&](Index below, std::uint64_t below_total) {
+    const std::uint64_t bodies = total - std::min(total, below_total);
+    return bodies + entries_between(below, upto) * kCachedEntryOverhead <= bytes;
+  };
+  if (fits(truncated_, dropped_)) return truncated_ + 1;
+  for (const Mark& mark : marks_) {
+    if (mark.index >= upto) break;
+    if (fits(mark.index, mark.total)) return mark.index + 1;
+  }
+  return upto + 1;
+}
+
+std::uint64_t Retention::cost_above(Index index, Index last) const noexcept {
+  return bytes_above(index) + entries_between(index, last) * kCachedEntryOverhead;
 }
 
 bool Retention::wants_flush(const Progress& progress, base::Elapsed now) {

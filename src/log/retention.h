@@ -49,6 +49,12 @@ class Retention {
     return total_ - total_upto(index);
   }
 
+  // In memory an entry takes its body and kCachedEntryOverhead. Of entries up to `upto`, the first of the newest that
+  // fit into so many bytes, a little fewer at most; above `upto` if none does.
+  [[nodiscard]] Index newest_within(std::uint64_t bytes, Index upto) const noexcept;
+  // Of entries above this one, a little more at most.
+  [[nodiscard]] std::uint64_t cost_above(Index index, Index last) const noexcept;
+
   // Whether the state should be flushed.
   [[nodiscard]] bool wants_flush(const Progress& progress, base::Elapsed now);
 

@@ -52,6 +52,25 @@ TEST(Retention, TruncatesOnlyForAGain) {  // L-26
   }
 }
 
+TEST(Retention, KnowsTheNewestEntriesThatFitIntoMemory) {  // L-38
+  const Retention large = with_entries(100, kMiB);
+  EXPECT_EQ(large.newest_within(200 * kMiB, Index{100}), Index{1});
+  EXPECT_EQ(large.newest_within(9 * kMiB, Index{100}), Index{93});
+  EXPECT_EQ(large.newest_within(9 * kMiB, Index{50}), Index{43});
+  EXPECT_EQ(large.newest_within(kMiB, Index{100}),
+            Index{101});  // Not even one: it has a head, too.
+  EXPECT_EQ(large.newest_within(0, Index{50}), Index{51});
+  EXPECT_EQ(large.cost_above(Index{98}, Index{100}), 2 * (kMiB + kCachedEntryOverhead));
+
+  Retention small = with_entries(100'000, 4);
+  const Index from = small.newest_within(kMiB, Index{90'000});
+  const std::uint64_t kept = (90'001 - from.value()) * (4 + kCachedEntryOverhead);
+  EXPECT_LE(kept, kMiB + 1'024 * 4);
+  EXPECT_GE(kept, kMiB - 2 * 1'024 * (4 + kCachedEntryOverhead));
+  small.truncated(Index{89'000}, seconds(100));
+  EXPECT_EQ(small.newest_within(kMiB, Index{90'000}), Index{89'001});
+}
+
 TEST(Retention, TruncatesAtMostOnceInTenSeconds) {  // L-26
   Retention retention = with_entries(40'000, 1);
   retention.truncated(Index{10'000}, seconds(100));
@@ -76,6 +95,18 @@ TEST(Retention, KnowsTheBytesOfALogThatWasThere) {
       retention.truncation(progress(50, 49), kNoLimit, seconds(1)));  // Unknown how much that is.
   EXPECT_TRUE(retention.truncation(progress(50, 50), kNoLimit, seconds(1)));
   retention.truncated(Index{50}, seconds(1));
+  EXPECT_EQ(retention.bytes(), 0U);
+}
+
+TEST(Retention, WhatStaysOfALogThatWasThereCountsThoughItsEndIsReplaced) {  // L-47
+  Retention retention({}, {Index{0}, Index{100}, 100 * kMiB});
+  retention.cut(Index{100});
+  EXPECT_NEAR(static_cast<double>(retention.bytes()), 99.0 * kMiB, 2);
+  retention.appended(Index{100}, kMiB);
+  EXPECT_NEAR(static_cast<double>(retention.bytes()), 100.0 * kMiB, 2);
+  retention.cut(Index{51});
+  EXPECT_NEAR(static_cast<double>(retention.bytes()), 50.0 * kMiB, 2);
+  retention.cut(Index{1});
   EXPECT_EQ(retention.bytes(), 0U);
 }
 

@@ -56,7 +56,10 @@ struct Settings {
   SnapshotSettings snapshots;
   RaftSettings raft;
   std::uint64_t log_bytes_max = kLogBytesMax;
+  std::uint64_t group_log_bytes_soft = kGroupLogBytesSoft;
+  std::uint64_t group_log_bytes_hard = kGroupLogBytesHard;
   std::chrono::nanoseconds housekeeping_every = kHousekeepingEvery;
+  std::uint64_t truncation_told = kTruncationTold;  // More than that at once is a line.
 };
 
 }  // namespace cadastre::log

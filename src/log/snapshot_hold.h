@@ -1,10 +1,10 @@
-// SnapshotHold: the message of a leader that brings a snapshot, held until its files are here (L-74).
+// SnapshotHold: the message of a leader that brings a snapshot, held until its files are here and understood (L-74).
 //
-//   arrived ─► staging ─► staged ─► stepped ─► installed, or ignored by the engine
-//                    └─► failed
+//   arrived ─► staging ─► staged ─► understood ─► stepped ─► installed, or ignored by the engine
+//                    └─► failed └─► refused by the state machine
 //
-// One at a time. The same checkpoint again changes nothing but the message, whose term may be newer; another one
-// waits until the first has come to an end, whichever. Pure; belongs to the log thread.
+// One at a time. The same checkpoint again changes nothing but the message, whose term may be newer; one that has only its
+// name is dropped, and another one waits until the first has come to an end, whichever. Pure; belongs to the log thread.
 
 #pragma once
 
@@ -32,22 +32,12 @@ class SnapshotHold {
   struct Current {
     Message message;
     std::optional<StagedCheckpoint> staged = std::nullopt;
+    bool understood = false;  // By the state machine, which would take it.
     bool stepped = false;
   };
 
   // True: stage it now.
-  [[nodiscard]] bool arrived(Message message) {
-    if (!current_) {
-      current_ = Current{std::move(message)};
-      return true;
-    }
-    if (message.name() == current_->message.name()) {
-      if (!current_->stepped) current_->message.frame = std::move(message.frame);
-    } else if (!next_ || next_->manifest.at.index <= message.manifest.at.index) {
-      next_ = std::move(message);
-    }
-    return false;
-  }
+  [[nodiscard]] bool arrived(Message message);
 
   [[nodiscard]] Current* current() noexcept { return current_ ? &*current_ : nullptr; }
 

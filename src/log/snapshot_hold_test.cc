@@ -33,6 +33,14 @@ TEST(SnapshotHold, TheSameAgainIsNotStagedAgainButSteppedInItsNewTerm) {  // L-7
   EXPECT_FALSE(hold.finish());
 }
 
+TEST(SnapshotHold, AMessageWithTheFilesOfAnotherPositionIsDropped) {
+  SnapshotHold hold;
+  EXPECT_TRUE(hold.arrived(message(1, 10, "at 10")));
+  EXPECT_FALSE(hold.arrived(message(1, 11, "at 11")));
+  EXPECT_EQ(base::as_text(hold.current()->message.frame.body.bytes()), "at 10");
+  EXPECT_FALSE(hold.finish());
+}
+
 TEST(SnapshotHold, WhatWasSteppedStaysAsItIs) {
   SnapshotHold hold;
   EXPECT_TRUE(hold.arrived(message(1, 10, "of term 1")));

@@ -1,6 +1,7 @@
 #include "log/snapshot_offer.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -45,13 +46,20 @@ void SnapshotOffer::making(Index applied) {
 
 void SnapshotOffer::made(const CheckpointManifest& manifest, base::Elapsed now) {
   making_.reset();
-  if (newest_) retired_.push_back(name_of(newest_->manifest));
+  if (newest_) retired_.push_back({name_of(newest_->manifest), newest_->at, now});
   newest_ = Made{manifest, now};
 }
 
 void SnapshotOffer::not_made(base::Elapsed now) {
   making_.reset();
-  not_before_ = now + settings_.retry_after;
+  failed(now);
+}
+
+// A receiver that refuses what it is sent, of an older release perhaps, is not fed the same again and again at full
+// speed.
+void SnapshotOffer::failed(base::Elapsed now) {
+  not_before_ = now + settings_.retry_after * (std::int64_t{1} << failures_);
+  failures_ = std::min(failures_ + 1, kSnapshotRetryDoublings);
 }
 
 void SnapshotOffer::offered(base::Elapsed now) {
@@ -59,11 +67,18 @@ void SnapshotOffer::offered(base::Elapsed now) {
   wanted_.clear();
 }
 
-void SnapshotOffer::reported(NodeId peer, SnapshotFate fate, base::Elapsed now) {
+void SnapshotOffer::reported(NodeId peer, const Report& report, base::Elapsed now) {
+  const bool of_newest = newest_ && newest_->manifest.at.index == report.index;
+  if (report.fate == SnapshotFate::kFailed && of_newest) return given_up(peer, now);
+  if (report.fate == SnapshotFate::kInstalled) failures_ = 0;
   fetching_.erase(peer);
-  if (fate == SnapshotFate::kInstalled || !newest_) return;
+}
+
+void SnapshotOffer::given_up(NodeId peer, base::Elapsed now) {
+  fetching_.erase(peer);
+  if (!newest_) return;
   newest_->failed = true;
-  not_before_ = now + settings_.retry_after;
+  failed(now);
 }
 
 std::vector<NodeId> SnapshotOffer::overdue(std::span<const PeerProgress> peers,
@@ -104,9 +119,22 @@ std::optional<Index> SnapshotOffer::kept_above(base::Elapsed now) const {
   return newest_->manifest.at.index;
 }
 
+bool SnapshotOffer::is_fetched(const Retired& retired) const {
+  // Who fetches is looked up now and then: what was handed out just before it was replaced shows a little later.
+  const base::Elapsed until = retired.replaced + settings_.taken_within;
+  return std::ranges::any_of(fetching_, [&](const auto& peer) {
+    return peer.second >= retired.made && peer.second < until;
+  });
+}
+
 std::vector<CheckpointName> SnapshotOffer::take_expired(base::Elapsed now) {
-  if (in_use(now)) return {};
-  std::vector<CheckpointName> expired = std::exchange(retired_, {});
+  std::vector<CheckpointName> expired;
+  std::erase_if(retired_, [&](const Retired& retired) {
+    if (is_fetched(retired)) return false;
+    expired.push_back(retired.name);
+    return true;
+  });
+  if (in_use(now)) return expired;
   if (newest_ && (newest_->failed || now - newest_->at >= settings_.reused_for)) {
     expired.push_back(name_of(newest_->manifest));
     newest_.reset();

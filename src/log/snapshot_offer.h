@@ -49,8 +49,15 @@ class SnapshotOffer {
   [[nodiscard]] const CheckpointManifest& checkpoint() const { return newest_->manifest; }
   void offered(base::Elapsed now);
 
-  // A peer says what became of it. One that failed is not offered again.
-  void reported(NodeId peer, SnapshotFate fate, base::Elapsed now);
+  // A peer says what became of the one at `index`. One that failed is not offered again; word of an older one says
+  // nothing about the newest.
+  struct Report {
+    Index index;
+    SnapshotFate fate = SnapshotFate::kFailed;
+  };
+  void reported(NodeId peer, const Report& report, base::Elapsed now);
+  // Nothing is heard of a peer: whatever it fetches is taken for failed.
+  void given_up(NodeId peer, base::Elapsed now);
 
   // Who fetches, as the engine sees it. Those of whom nothing was heard for too long, nor any byte read: they are
   // to be given up.
@@ -63,7 +70,8 @@ class SnapshotOffer {
   // Entries above this one are kept; nothing: nobody needs them.
   [[nodiscard]] std::optional<Index> kept_above(base::Elapsed now) const;
 
-  // Checkpoints that nobody fetches and that are too old to be offered; the caller releases them.
+  // Checkpoints that nobody fetches and that are too old to be offered, or that a newer one replaced; the caller releases
+  // them. However often a peer fails, what was made for it before does not pile up.
   [[nodiscard]] std::vector<CheckpointName> take_expired(base::Elapsed now);
 
   // This node leads no more: nobody is waited for.
@@ -76,15 +84,24 @@ class SnapshotOffer {
     std::optional<base::Elapsed> offered = std::nullopt;
     bool failed = false;
   };
+  struct Retired {
+    CheckpointName name;
+    base::Elapsed made{};
+    base::Elapsed replaced{};
+  };
   [[nodiscard]] bool in_use(base::Elapsed now) const;
+  // Whether somebody who fetches may have begun when it was the newest.
+  [[nodiscard]] bool is_fetched(const Retired& retired) const;
+  void failed(base::Elapsed now);
 
   const SnapshotSettings settings_;
   std::map<NodeId, Index> wanted_;
   std::map<NodeId, base::Elapsed> fetching_;  // Since when.
   std::optional<Index> making_;
   std::optional<Made> newest_;
-  std::vector<CheckpointName> retired_;  // Perhaps still fetched.
+  std::vector<Retired> retired_;  // Perhaps still fetched.
   base::Elapsed not_before_{};
+  std::uint32_t failures_ = 0;  // One after the other.
 };
 
 }  // namespace cadastre::log

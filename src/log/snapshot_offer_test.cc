@@ -93,13 +93,44 @@ TEST(SnapshotOffer, WaitsBeforeItTriesAgain) {
   EXPECT_EQ(offer.next(Index{5}, seconds(11)), Next::kMake);
 }
 
+TEST(SnapshotOffer,
+     WaitsLongerAfterEachFailureUntilOneArrives) {  // A receiver may refuse what it is sent.
+  SnapshotOffer offer({});
+  base::Elapsed now = seconds(100);
+  const auto fail_and_wait = [&](Index at, seconds pause) {
+    offer.wanted(kPeer, at);
+    offer.making(at);
+    offer.not_made(now);
+    EXPECT_EQ(offer.next(at, now + pause - std::chrono::nanoseconds(1)), Next::kNothing);
+    now += pause;
+    EXPECT_EQ(offer.next(at, now), Next::kMake) << pause.count();
+  };
+  for (const int pause : {1, 2, 4, 8, 16, 16})
+    fail_and_wait(Index{9}, seconds(pause));
+  offer.making(Index{9});
+  offer.made(manifest(9), now);
+  offer.offered(now);
+  offer.reported(kPeer, {Index{9}, SnapshotFate::kInstalled}, now);
+  fail_and_wait(Index{20}, seconds(1));
+}
+
 TEST(SnapshotOffer, OneThatFailedIsNotOfferedAgain) {  // L-75
   SnapshotOffer offer = with_checkpoint();
   offer.offered(seconds(100));
-  offer.reported(kPeer, SnapshotFate::kFailed, seconds(105));
+  const Index at = offer.checkpoint().at.index;
+  offer.reported(kPeer, {at, SnapshotFate::kFailed}, seconds(105));
   offer.wanted(kPeer, Index{10});
   EXPECT_EQ(offer.next(Index{5}, seconds(105)), Next::kNothing);
   EXPECT_EQ(offer.next(Index{5}, seconds(106)), Next::kMake);
+}
+
+TEST(SnapshotOffer, WordOfAnOlderOneSaysNothingAboutTheNewest) {  // L-75
+  SnapshotOffer offer = with_checkpoint();
+  offer.offered(seconds(100));
+  const Index older{offer.checkpoint().at.index.value() - 1};
+  offer.reported(kPeer, {older, SnapshotFate::kFailed}, seconds(105));
+  offer.wanted(kPeer, Index{10});
+  EXPECT_EQ(offer.next(Index{5}, seconds(105)), Next::kOffer);
 }
 
 TEST(SnapshotOffer, GivesUpWhoIsSilentAndReadsNothingForTenMinutes) {  // L-73, L-75
@@ -154,6 +185,49 @@ TEST(SnapshotOffer, ReleasesWhatNobodyNeeds) {  // L-73
   EXPECT_TRUE(offer.take_expired(seconds(359)).empty());
   EXPECT_EQ(offer.take_expired(seconds(360)), std::vector{second});
   EXPECT_TRUE(offer.take_expired(seconds(400)).empty());
+}
+
+// A receiver without room, or of an older release, fails again and again: its sender's disk must not fill up.
+TEST(SnapshotOffer, WhatWasMadeForAPeerThatKeepsFailingDoesNotPileUp) {
+  SnapshotOffer offer({});
+  base::Elapsed now = seconds(100);
+  std::size_t made = 0;
+  std::size_t released = 0;
+  (void)offer.overdue(fetching({kOther}), std::nullopt, now - seconds(1));  // It takes its time.
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    offer.wanted(kPeer, Index{10 * round});
+    while (offer.next(Index{5}, now) != Next::kMake) {
+      now += seconds(1);
+      (void)offer.overdue(fetching({kOther}), now, now);
+      released += offer.take_expired(now).size();
+    }
+    offer.making(Index{10 * round});
+    offer.made(manifest(10 * round, round), now);
+    ++made;
+    offer.offered(now);
+    (void)offer.overdue(fetching({kPeer, kOther}), now, now);
+    offer.reported(kPeer, {Index{10 * round}, SnapshotFate::kFailed}, now + seconds(1));
+    EXPECT_LE(made - released, 2U) << "the newest, and the one before it";
+  }
+}
+
+TEST(SnapshotOffer, AReplacedOneStaysWhileThePeerFetchesThatBeganWithIt) {  // L-73
+  SnapshotOffer offer = with_checkpoint();                                  // 1, at 100 s
+  offer.offered(seconds(100));
+  EXPECT_TRUE(offer.overdue(fetching({kOther}), std::nullopt, seconds(101)).empty());
+  for (std::uint64_t id = 2; id <= 4; ++id) {
+    const seconds now(100 * static_cast<int>(id));
+    offer.wanted(kPeer, Index{60 * id});
+    offer.making(Index{60 * id});
+    offer.made(manifest(60 * id, id), now);
+    offer.offered(now);
+  }
+  const auto name = [](std::uint64_t id) {
+    return CheckpointName{GroupId{7}, NodeId{1}, CheckpointId{id}};
+  };
+  EXPECT_EQ(offer.take_expired(seconds(401)), (std::vector{name(2), name(3)}));
+  EXPECT_TRUE(offer.overdue(fetching({}), std::nullopt, seconds(402)).empty());
+  EXPECT_EQ(offer.take_expired(seconds(402)), std::vector{name(1)});
 }
 
 TEST(SnapshotOffer, WithoutLeadershipNobodyIsWaitedFor) {

@@ -2,7 +2,7 @@
 // fetching and verifying them takes long and happens elsewhere, on a bulk pool; nothing here blocks.
 //
 //   sender     place() ─► the state machine writes there ─► seal() ─► peers may fetch ─► release()
-//   receiver   stage() fetches and verifies ─► StateMachine::install ─► release_staged()
+//   receiver   stage() fetches and verifies ─► StateMachine::check, install ─► release_staged()
 //
 // A staged checkpoint is complete and synced before `done` is called, so that an install cannot fail for
 // lack of bytes, also after a crash (L-76). Any thread; every `done` is called exactly once, on any thread.

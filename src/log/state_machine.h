@@ -87,6 +87,12 @@ class StateMachine {
   [[nodiscard]] virtual base::Result<Position, CheckpointError> checkpoint(
       const CheckpointTarget& to) = 0;
 
+  // Whether install() would take what lies there: reads all of it, understands it, and finds the state at the
+  // manifest's position. Changes nothing. Asked before the log makes way for a checkpoint (L-74): what is refused
+  // here is offered anew; what install() refuses halts the group.
+  [[nodiscard]] virtual base::Result<void, InstallError> check(
+      const StagedCheckpoint& staged) const = 0;
+
   // Puts what lies there in place of the whole state, durably: applied() and durable() are the manifest's position
   // when it returns. On an error, and after a crash inside, the state is the old one or the new one, whole. Doing it
   // again does no harm (L-76).

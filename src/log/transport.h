@@ -34,6 +34,8 @@ class Transport {
   virtual void send(NodeId to, Lane lane, std::vector<Frame> frames) = 0;
   // What became of a snapshot, to the node that sent its files (L-75).
   virtual void send_snapshot_report(NodeId to, GroupId group, const SnapshotReport& report) = 0;
+  // The peer sent what no node of ours sends: its streams to this node end, and are counted as refused. It may begin others.
+  virtual void disconnect(NodeId peer) = 0;
 };
 
 // Any thread.

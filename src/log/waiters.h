@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "log/propose.h"
 #include "log/types.h"
 
@@ -20,6 +21,7 @@ namespace cadastre::log {
 struct EntryWaiters {
   std::vector<Done> done;
   std::size_t bytes = 0;  // Of the commands.
+  base::Elapsed proposed{};
 };
 
 class Waiters {
@@ -83,6 +85,7 @@ class Waiters {
   }
 
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
+  [[nodiscard]] std::size_t entries() const noexcept { return waiting_.size(); }
 
  private:
   std::map<std::pair<Index, Term>, EntryWaiters> waiting_;

@@ -22,8 +22,10 @@
 #include "base/bytes.h"
 #include "base/directory_lock.h"
 #include "base/result.h"
+#include "log/crash_notes.h"
 #include "node/backup_manifest.h"
 #include "node/embedded_coordination.h"
+#include "node/node_seal.h"
 #include "node/space_watch.h"
 #include "server/private_file.h"
 
@@ -122,7 +124,10 @@ base::Result<std::vector<std::string>, BackupError> list_files(const fs::path& r
        at.increment(error)) {
     if (at->is_directory(error)) continue;
     const std::string path = at->path().lexically_relative(root).generic_string();
-    if (at->path().filename() == kLockName || path == kBallastName) continue;
+    const fs::path name = at->path().filename();
+    if (name == kLockName || path == kBallastName) continue;
+    if (name == log::kCrashNoteName || name == log::kCrashNoteNewName)
+      continue;  // Of this machine's processes, not of its records.
     if (!at->is_regular_file(error) || !is_plain_path(path))
       return base::fail(BackupError::kIo, path + " is not a plain file");
     paths.push_back(path);
@@ -187,6 +192,19 @@ base::Result<void, BackupError> check_opens(const fs::path& directory, const Bac
   return {};
 }
 
+// A node of a cluster has promised its votes and acknowledgements to the others: an older copy of it would take them
+// back (L-48). Damage of the seal is no reason to copy either.
+base::Result<void, BackupError> check_own(const fs::path& directory) {
+  const auto seal = load_seal(directory);
+  if (seal && !*seal) return {};
+  return base::fail(
+      BackupError::kOfCluster,
+      fmt::format(
+          "{} is a node of a cluster, and an older copy of a node must never come back: the "
+          "other nodes are its backup; `cadastre node replace` puts a new one in its place",
+          directory.string()));
+}
+
 }  // namespace
 
 base::Result<Copied, BackupError> back_up(const fs::path& directory, const fs::path& to) {
@@ -194,6 +212,7 @@ base::Result<Copied, BackupError> back_up(const fs::path& directory, const fs::p
   if (!fs::is_directory(directory, error) || !fs::exists(directory / kLockName, error))
     return base::fail(BackupError::kNoData, directory.string() + " is no data directory");
   const auto held = CAD_TRY(lock(directory));
+  CAD_TRY(check_own(directory));
   const fs::path partial = CAD_TRY(begin_copy(to));
   Copied total;
   std::vector<BackupFile> files;

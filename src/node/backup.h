@@ -17,11 +17,12 @@
 namespace cadastre::node {
 
 enum class BackupError : std::uint8_t {
-  kLocked,    // A process has the directory: the detail names it. Stop it first.
-  kNotEmpty,  // The target has something in it: choose another.
-  kNoData,    // There is no data directory, or no backup.
-  kIo,        // The operating system refuses; the detail has its reason.
-  kDamaged,   // The backup is not what was written, or does not open.
+  kLocked,     // A process has the directory: the detail names it. Stop it first.
+  kNotEmpty,   // The target has something in it: choose another.
+  kNoData,     // There is no data directory, or no backup.
+  kIo,         // The operating system refuses; the detail has its reason.
+  kOfCluster,  // The directory is a node's of a cluster, which has no backup but the other nodes.
+  kDamaged,    // The backup is not what was written, or does not open.
 };
 
 struct Copied {
@@ -34,7 +35,7 @@ struct BackupParts {
   const base::Logger& logger;
 };
 
-// The lock is held while the files are copied.
+// Of a server that is its own; crash notes, locks and ballast stay behind. The lock is held while the files are copied.
 [[nodiscard]] base::Result<Copied, BackupError> back_up(const std::filesystem::path& directory,
                                                         const std::filesystem::path& to);
 // Checks every byte against the manifest while it copies, then opens the result, by which every record is

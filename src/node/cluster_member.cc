@@ -30,6 +30,7 @@
 #include "log/group.h"
 #include "log/group_status.h"
 #include "log/replica.h"
+#include "log/storage/rocks_directory.h"
 #include "log/types.h"
 #include "node/background_thread.h"
 #include "node/embedded_coordination.h"
@@ -81,6 +82,12 @@ base::Result<server::Topology, MemberError> topology_of(const ServerConfig& conf
     return base::fail(MemberError::kBadConfig,
                       fmt::format("--listen is {}, and {} says {}: leave --listen out",
                                   config.listen, *config.topology, self->service_address));
+  }
+  if (!topology->group(topology->coordination)->learners.empty()) {
+    return base::fail(MemberError::kBadConfig,
+                      fmt::format("{} has learners: leave them out of the group and add them with "
+                                  "`cadastre node add` once the cluster runs",
+                                  *config.topology));
   }
   for (const server::TopologyGroup& group : topology->groups) {
     if (group.id == topology->coordination) continue;
@@ -138,6 +145,12 @@ base::Result<void, MemberError> found_log(const fs::path& directory,
   return {};
 }
 
+// Whose log it says it is. What does not read is judged when the log is opened.
+std::optional<log::NodeIdentity> owner_of(const fs::path& log_directory) {
+  const auto named = log::read_node_file(log_directory);
+  return named ? *named : std::nullopt;
+}
+
 // What this start may do, and the directory marked for it.
 base::Result<NodeSeal, MemberError> sealed(const fs::path& directory,
                                            StartMode mode,
@@ -150,10 +163,13 @@ base::Result<NodeSeal, MemberError> sealed(const fs::path& directory,
   const base::DirectoryLock held = CAD_TRY(lock(directory));
   const Found found {
     .seal = CAD_TRY(passed_on(load_seal(directory)))
-    , .log = fs::exists(directory / "log" / "CURRENT", code)
+    , .log = fs::exists(directory / "log" / "CURRENT", code), .owner = owner_of(directory / "log")
   };
   NodeSeal seal = CAD_TRY(passed_on(decide_start(found, mode, topology, node)));
   if (!seal.logged) CAD_TRY(found_log(directory, seal, parts));
+  const bool began_with_it = seal.digest == topology.digest;
+  if (began_with_it && !load_first_topology(directory, seal))
+    CAD_TRY(passed_on(store_first_topology(directory, topology)));
   ++seal.starts;
   CAD_TRY(passed_on(store_seal(directory, seal)));
   return seal;
@@ -168,6 +184,7 @@ base::Result<std::unique_ptr<ClusterMember>, MemberError> ClusterMember::open(
   const log::NodeId node{config.node.value_or(0)};
   const NodeSeal seal = CAD_TRY(sealed(config.data, mode, topology, node, parts));
   std::unique_ptr<ClusterMember> member(new ClusterMember(std::move(topology), seal, parts));
+  member->began_ = load_first_topology(config.data, seal);
   CAD_TRY(member->open_checkpoints(config));
   return member;
 }
@@ -175,7 +192,8 @@ base::Result<std::unique_ptr<ClusterMember>, MemberError> ClusterMember::open(
 base::Result<void, MemberError> ClusterMember::open_checkpoints(const ServerConfig& config) {
   auto opened = server::CheckpointStore::open(
       {.directory = fs::path(config.data) / "checkpoints",
-       .bytes_per_second = config.checkpoint_bytes_per_second},
+       .bytes_per_second = config.checkpoint_bytes_per_second,
+       .space = config.space},
       {bulk_, transport_->checkpoint_source(), timer_, parts_.clock, &parts_.logger});
   if (!opened) return base::fail(MemberError::kCannotOpen, std::move(opened.error().detail));
   checkpoints_ = *std::move(opened);
@@ -222,17 +240,21 @@ base::Result<void, MemberError> ClusterMember::connect(EmbeddedCoordination& coo
   const log::GroupStatus status = coordination.group().status();
   if (!status.halted.empty()) return base::fail(MemberError::kForeign, status.halted);
   const log::Index configuration = status.conf ? status.conf->index : log::Index{0};
-  CAD_TRY(passed_on(check_topology(seal_, topology_, configuration)));
+  CAD_TRY(passed_on(check_topology(seal_, topology_, began_, configuration)));
   coordination_ = &coordination;
   CAD_TRY(passed_on(transport_->start(
-      {.address = address, .tls = tls, .plain = plain, .checkpoints = checkpoints_.get()},
+      {.address = address,
+       .tls = tls,
+       .plain = plain,
+       .checkpoints = checkpoints_.get(),
+       .announced = log::NodeAddress{self().peer_address, self().service_address}},
       coordination.sink(), *this)));
   connected_ = true;
   {
     const base::MutexLock lock(mutex_);
     updates_ = std::make_unique<BackgroundThread>();
+    update_later();  // On that thread alone: an older list must not come behind a newer one.
   }
-  follow_addresses();
   return {};
 }
 
@@ -244,10 +266,6 @@ void ClusterMember::follow_addresses() {
     peers = book_.all();
   }
   transport_->set_peers(peers);
-  for (const log::PeerAddress& peer : peers) {
-    if (peer.node != id_)
-      transport_->send_address_hint(peer.node, {self().peer_address, self().service_address});
-  }
 }
 
 std::optional<log::NodeAddress> ClusterMember::address_of(log::NodeId node) const {
@@ -312,35 +330,53 @@ server::LeaderRoute ClusterMember::find_leader() const {
   return {.where = Where::kThere, .address = leader->service};
 }
 
-std::optional<log::Index> ClusterMember::not_here(log::GroupId group, log::NodeId from) const {
-  if (group != topology_.coordination) return log::Index{0};
+bool ClusterMember::has_group(log::GroupId group) const {
+  return group == topology_.coordination;
+}
+
+std::optional<log::Index> ClusterMember::not_here(log::GroupId /*group*/, log::NodeId from) const {
   const base::MutexLock lock(mutex_);
   if (!std::ranges::binary_search(membership_.removed, from)) return std::nullopt;
   return membership_.index;
 }
 
+bool ClusterMember::may_tell_of(log::NodeId peer) {
+  const base::MutexLock lock(mutex_);
+  return lines_.due(peer, parts_.clock.elapsed());
+}
+
 void ClusterMember::on_not_here(log::NodeId from, log::GroupId group, log::Index configuration) {
-  parts_.logger.warn(
-      "a node does not know this one in a group",
-      {{"node", from.value()}, {"group", group.value()}, {"configuration", configuration.value()}});
-  coordination_->not_wanted(group, configuration);
+  if (may_tell_of(from)) {
+    parts_.logger.warn("a node does not know this one in a group",
+                       {{"node", from.value()},
+                        {"group", group.value()},
+                        {"configuration", configuration.value()}});
+  }
+  coordination_->not_wanted({group, from, configuration});
 }
 
 void ClusterMember::on_snapshot_report(log::NodeId from,
                                        log::GroupId group,
                                        const log::SnapshotReport& report) {
-  parts_.logger.info("a node tells of its snapshot", {{"node", from.value()},
-                                                      {"group", group.value()},
-                                                      {"index", report.index.value()},
-                                                      {"installed", report.installed}});
+  if (may_tell_of(from)) {
+    parts_.logger.info("a node tells of its snapshot", {{"node", from.value()},
+                                                        {"group", group.value()},
+                                                        {"index", report.index.value()},
+                                                        {"installed", report.installed}});
+  }
   coordination_->sink().on_snapshot_report(from, group, report);
 }
 
 void ClusterMember::on_address_hint(log::NodeId from, const log::NodeAddress& address) {
-  const base::MutexLock lock(mutex_);
-  if (!book_.learn(log::AddressSource::kNodeItself, {from, address})) return;
-  parts_.logger.info("a node tells where it is", {{"node", from.value()}, {"peer", address.peer}});
-  update_later();
+  {
+    const base::MutexLock lock(mutex_);
+    if (!book_.learn(log::AddressSource::kNodeItself, {from, address})) return;
+    update_later();
+  }
+  if (may_tell_of(from)) {
+    parts_.logger.info("a node tells where it is",
+                       {{"node", from.value()}, {"peer", address.peer}});
+  }
 }
 
 }  // namespace cadastre::node

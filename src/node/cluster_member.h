@@ -30,6 +30,7 @@
 #include "log/conf_state.h"
 #include "log/frame_bodies.h"
 #include "log/group_status.h"
+#include "log/peer_pacing.h"
 #include "log/types.h"
 #include "node/background_thread.h"
 #include "node/bulk_threads.h"
@@ -41,6 +42,7 @@
 #include "server/http/metrics_page.h"
 #include "server/leader_finder.h"
 #include "server/peer_hooks.h"
+#include "server/peer_limits.h"
 #include "server/topology.h"
 
 namespace cadastre::node {
@@ -101,6 +103,7 @@ class ClusterMember final : public server::LeaderFinder,
 
   // ---- server/peer_hooks.h -------------------------------------------------------------------------
 
+  [[nodiscard]] bool has_group(log::GroupId group) const override;
   [[nodiscard]] std::optional<log::Index> not_here(log::GroupId group,
                                                    log::NodeId from) const override
       CAD_EXCLUDES(mutex_);
@@ -114,7 +117,9 @@ class ClusterMember final : public server::LeaderFinder,
  private:
   ClusterMember(server::Topology topology, const NodeSeal& seal, const MemberParts& parts);
 
-  // On the thread of updates: streams to where the peers are now, and word to them where this node is.
+  // Lines about what a peer tells: a peer may tell as often as it likes.
+  [[nodiscard]] bool may_tell_of(log::NodeId peer) CAD_EXCLUDES(mutex_);
+  // On the thread of updates: streams to where the peers are now.
   void follow_addresses() CAD_EXCLUDES(mutex_);
   void update_later() CAD_REQUIRES(mutex_);
   [[nodiscard]] base::Result<void, MemberError> open_checkpoints(const ServerConfig& config);
@@ -122,6 +127,7 @@ class ClusterMember final : public server::LeaderFinder,
   const server::Topology topology_;
   const log::NodeId id_;
   const NodeSeal seal_;
+  std::optional<server::Topology> began_;  // With which the node began; set before it is connected.
   const MemberParts parts_;
   base::OsSeededRandom random_;  // The transport's own, once it is started.
   client::AlarmTimer timer_;
@@ -138,6 +144,7 @@ class ClusterMember final : public server::LeaderFinder,
   mutable base::Mutex mutex_;
   log::AddressBook book_ CAD_GUARDED_BY(mutex_);
   Membership membership_ CAD_GUARDED_BY(mutex_);
+  log::Pacer<log::NodeId> lines_ CAD_GUARDED_BY(mutex_){server::kToldLineEvery, log::kPeersMax};
   bool update_waits_ CAD_GUARDED_BY(mutex_) = false;
   std::unique_ptr<BackgroundThread> updates_ CAD_GUARDED_BY(mutex_);  // While it is connected.
 };

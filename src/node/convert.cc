@@ -66,6 +66,17 @@ Done make_replicated(ClosedGroup& group, log::NodeId node) {
   return group.write(std::move(write));
 }
 
+// A conversion that was cut short has written this; anything else is a cluster's node that lost its seal.
+Done check_begun(const log::GroupImage& image, log::NodeId node) {
+  if (image.confs.back().conf == log::ConfState{.voters = {node}} && !image.removed) return {};
+  return base::fail(
+      ClosedError::kRefused,
+      fmt::format("the log is that of a node of a cluster with other members, whose "
+                  "file NODE is gone: remove node {} from its groups, and join with an "
+                  "empty directory and a new raft_id",
+                  node.value()));
+}
+
 Done make_local(ClosedGroup& group) {
   const log::GroupImage& image = group.image();
   const log::ConfRecord& record = image.confs.back();
@@ -104,7 +115,11 @@ base::Result<Converted, ClosedError> convert_to_raft(const std::filesystem::path
   }
   const auto group = CAD_TRY(
       ClosedGroup::open(directory, {LocalLogOptions{}.identity, identity}, kCoordinationGroup));
-  if (group->image().engine == log::EngineKind::kLocal) CAD_TRY(make_replicated(*group, node));
+  if (group->image().engine == log::EngineKind::kLocal) {
+    CAD_TRY(make_replicated(*group, node));
+  } else {
+    CAD_TRY(check_begun(group->image(), node));
+  }
   const log::Position last = group->image().last;
   CAD_TRY(group->give_to(identity));
   const auto stored = store_seal(directory, {.cluster = topology.cluster,

@@ -30,6 +30,7 @@
 #include "node/background_thread.h"
 #include "node/leadership_watch.h"
 #include "node/local_log.h"
+#include "node/node_seal.h"
 
 namespace cadastre::node {
 namespace {
@@ -63,9 +64,18 @@ EmbeddedError translated(log::OpenError code) noexcept {
   return EmbeddedError::kCannotOpen;
 }
 
-template <class Code>
-std::unexpected<base::Error<EmbeddedError>> passed_on(const base::Error<Code>& error) {
-  return base::fail(translated(error.code), error.detail);
+// Why a log does not open, and what to do about it.
+std::unexpected<base::Error<EmbeddedError>> refused_log(const base::Error<log::OpenError>& error,
+                                                        bool of_cluster) {
+  std::string detail = error.detail;
+  const bool advised = detail.find("raft_id") != std::string::npos;
+  if (of_cluster && error.code == log::OpenError::kDamaged && !advised)
+    detail += fmt::format(": {}", kRejoinAdvice);
+  if (!of_cluster && error.code == log::OpenError::kForeign)
+    detail +=
+        ": choose another directory, or start it as what it is (cadastre serve --topology "
+        "FILE --node N)";
+  return base::fail(translated(error.code), std::move(detail));
 }
 
 std::unexpected<base::Error<EmbeddedError>> refused(const std::filesystem::path& path,
@@ -138,10 +148,11 @@ base::Result<void, EmbeddedError> EmbeddedCoordination::open_log(const EmbeddedO
     group_options.replicated = log::ReplicaOptions{replication.founders, replication.seed};
   }
   auto log = LocalLog::open(log_options, clock, logger);
-  if (!log) return passed_on(log.error());
+  const bool of_cluster = options.replication.has_value();
+  if (!log) return refused_log(log.error(), of_cluster);
   log_ = *std::move(log);
   auto group = log_->host().open_group(group_options);
-  if (!group) return passed_on(group.error());
+  if (!group) return refused_log(group.error(), of_cluster);
   group_ = *group;
   machine_->verify();
   backend_ = std::make_unique<replicated::ReplicatedBackend>(*group_, *machine_);
@@ -184,6 +195,7 @@ base::Result<std::size_t, coord::InfraError> EmbeddedCoordination::collect_runs(
 }
 
 bool EmbeddedCoordination::stop(std::chrono::milliseconds patience) {
+  if (stopped_) return *stopped_;  // Whoever owns it stops it again.
   const bool finished = log_ == nullptr || log_->stop(patience);
   if (log_ != nullptr && finished &&
       log::entries_between(machine_->durable().index, machine_->applied().index) >=
@@ -191,6 +203,7 @@ bool EmbeddedCoordination::stop(std::chrono::milliseconds patience) {
     machine_->request_flush();
   }
   if (background_ != nullptr) background_->stop();
+  stopped_ = finished;
   return finished;
 }
 

@@ -107,9 +107,7 @@ class EmbeddedCoordination {
   [[nodiscard]] log::TransportSink& sink() noexcept CAD_LIFETIMEBOUND { return log_->host(); }
 
   // A peer says that this node has no business in the group, by that configuration (log/host.h).
-  void not_wanted(log::GroupId group, log::Index configuration) {
-    log_->host().not_wanted(group, configuration);
-  }
+  void not_wanted(const log::NotWanted& told) { log_->host().not_wanted(told); }
 
   // A facade that waits. It does not outlive this object; sessions of one thread need one of their own.
   [[nodiscard]] std::unique_ptr<coord::CoordinationFacade> blocking() CAD_LIFETIMEBOUND;
@@ -158,6 +156,7 @@ class EmbeddedCoordination {
   log::Group* group_ = nullptr;
   std::unique_ptr<coord::replicated::ReplicatedBackend> backend_;
   std::unique_ptr<LeadershipWatch> leadership_;  // Borrowed by the log, which stops first.
+  std::optional<bool> stopped_;                  // What stop() said.
 };
 
 }  // namespace cadastre::node

@@ -16,11 +16,14 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/logger.h"
+#include "base/signal.h"
 #include "base/threads_testing.h"
 #include "coord/backend.h"
 #include "coord/errors.h"
 #include "coord/identity.h"
 #include "coord/snapshot.h"
+#include "log/engine.h"
+#include "log/propose.h"
 #include "shard/split_plan.h"
 
 namespace cadastre::node {
@@ -157,6 +160,22 @@ TEST_F(EmbeddedCoordinationTest, RefusesOperationsOnceItHasStopped) {
   const auto answer = facade->create_run(at(1), tenant_, kRun, {.lease_duration = 1});
   ASSERT_FALSE(answer.has_value());
   EXPECT_TRUE(answer.error().is<coord::InfraError>());
+}
+
+// L-20
+TEST_F(EmbeddedCoordinationTest, ACommandThatNobodyKnowsHaltsIt) {
+  base::Signal told;  // Outlives whoever raises it.
+  const auto coordination = opened();
+  std::array proposals{log::Proposal{base::as_bytes(std::string_view("\xff no command")),
+                                     [&](const log::Answer& answer) {
+                                       EXPECT_FALSE(answer.has_value());
+                                       told.raise();
+                                     }}};
+  coordination->group().propose(proposals, log::Class::kUser);
+  told.wait();
+  EXPECT_FALSE(coordination->group().status().halted.empty());
+  EXPECT_EQ(coordination->group().status().role, log::Role::kHalted);
+  EXPECT_FALSE(coordination->leads());
 }
 
 // D-24

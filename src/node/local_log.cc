@@ -22,12 +22,16 @@ base::Result<std::unique_ptr<LocalLog>, log::OpenError> LocalLog::open(
   }
   log->storage_ = std::move(storage);
   log->threads_ = std::make_unique<LogThreads>(clock, logger);
+  log->crashes_ =
+      std::make_unique<CrashNoteFile>(options.directory, options.identity.node, clock, logger);
   log->host_ = CAD_TRY(log::Host::open({.storage = *log->storage_,
                                         .runner = *log->threads_,
                                         .clock = clock,
                                         .settings = options.settings,
                                         .replication = options.replication,
-                                        .logger = &logger}));
+                                        .logger = &logger,
+                                        .crashes = log->crashes_.get(),
+                                        .quarantined = log->crashes_->quarantined()}));
   log->threads_->start(*log->host_, options.appliers);
   return log;
 }

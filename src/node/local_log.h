@@ -16,6 +16,7 @@
 #include "log/settings.h"
 #include "log/storage.h"
 #include "log/storage/records.h"
+#include "node/crash_note_file.h"
 #include "node/log_threads.h"
 
 namespace cadastre::node {
@@ -47,6 +48,7 @@ class LocalLog {
  private:
   LocalLog() = default;
 
+  std::unique_ptr<CrashNoteFile> crashes_;
   std::unique_ptr<log::LogStorage> storage_;
   std::unique_ptr<LogThreads> threads_;
   std::unique_ptr<log::Host> host_;

@@ -7,32 +7,50 @@ namespace cadastre::node {
 
 void LogThreads::start(log::Host& host, int appliers) {
   host_ = &host;
-  appliers_.start(appliers, [this](log::GroupId group) {
-    const bool more = host_->run_applier(group);
-    if (stopping_.load()) progress_.raise();
-    return more;
-  });
-  writer_thread_ = std::jthread([this] { run_writer(); });
+  appliers_.start(appliers, [this](log::GroupId group) { return run_applier(group); });
   reader_thread_ = std::jthread([this] { run_reader(); });
-  log_thread_ = std::jthread([this] { run_log(); });
+  for (std::size_t seat = 0; seat < crew_.size(); ++seat)
+    crew_[seat] = std::jthread([this, seat] { run_crew(seat); });
 }
 
-void LogThreads::run_log() {
-  while (!ending_.load()) {
-    const auto again = host_->run_log();
-    if (stopping_.load()) progress_.raise();
-    if (!again) {
-      log_signal_.wait();
-    } else if (const base::Elapsed left = *again - clock_.elapsed(); left > left.zero()) {
-      log_signal_.wait_for(left);
+void LogThreads::run_pass(LogShift::By by) {
+  const auto again = host_->run_log();
+  const std::vector<log::GroupId> to_wake = std::exchange(to_wake_, {});
+  shift_.end_pass(again, by);
+  if (!to_wake.empty()) appliers_.wake(to_wake);
+  if (stopping_.load()) progress_.raise();
+}
+
+void LogThreads::run_crew(std::size_t seat) {
+  for (;;) {
+    switch (shift_.next(seat)) {
+      case LogShift::Duty::kPass: run_pass(LogShift::By::kCrew); break;
+      case LogShift::Duty::kCarry: {
+        const LogShift::Deferral deferral(
+            shift_);  // The set is done: this thread's next pass sees it.
+        (void)host_->run_writer();
+        break;
+      }
+      case LogShift::Duty::kOver: return;
     }
   }
 }
 
-void LogThreads::run_writer() {
-  while (!ending_.load()) {
-    if (!host_->run_writer()) writer_signal_.wait();
+void LogThreads::help_log() {
+  if (shift_.begin_help()) run_pass(LogShift::By::kHelper);
+}
+
+bool LogThreads::run_applier(log::GroupId group) {
+  bool more = false;
+  bool came_back = false;  // Callers whom this round answered.
+  {
+    const LogShift::Deferral deferral(shift_);
+    more = host_->run_applier(group);
+    came_back = deferral.raised();
   }
+  if (came_back) help_log();
+  if (stopping_.load()) progress_.raise();
+  return more;
 }
 
 void LogThreads::run_reader() {
@@ -48,7 +66,7 @@ bool LogThreads::stop(std::chrono::milliseconds patience) {
   host_->stop();
   while (!host_->drained() && clock_.elapsed() < deadline) {
     progress_.wait_for(deadline - clock_.elapsed());
-    log_signal_.raise();  // An applier that became idle is noticed by the next pass.
+    shift_.raise();  // An applier that became idle is noticed by the next pass.
   }
   const bool drained = host_->drained();
   join();
@@ -58,11 +76,9 @@ bool LogThreads::stop(std::chrono::milliseconds patience) {
 
 void LogThreads::join() {
   ending_.store(true);
-  log_signal_.raise();
-  writer_signal_.raise();
+  shift_.end();
   reader_signal_.raise();
-  log_thread_ = {};
-  writer_thread_ = {};
+  crew_ = {};
   reader_thread_ = {};
   appliers_.stop();
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -18,22 +19,44 @@
 #include "base/result.h"
 #include "coord/replicated/snapshot_store.h"
 #include "log/types.h"
+#include "node/local_log.h"
 #include "server/topology.h"
 
 namespace cadastre::node {
 namespace {
 
 constexpr std::string_view kSealName = "NODE";
-constexpr std::string_view kSealNewName = "NODE.new";
+constexpr std::string_view kTopologyName = "TOPOLOGY";
 constexpr std::string_view kMagic = "CDNS";
 constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kSummedBytes = kSealBytes - 4;
 constexpr std::size_t kDigestAt = 32;
 
+// Durable when it returns; on an error the one before, or this one, is there.
+base::Result<void, SealError> store(const std::filesystem::path& directory,
+                                    std::string_view name,
+                                    base::ByteView bytes) {
+  coord::replicated::PosixSnapshotFiles files(directory);
+  const std::string next = fmt::format("{}.new", name);
+  auto stored = files.write_synced(next, bytes);
+  if (stored) stored = files.rename(next, name);
+  if (stored) stored = files.sync_names();
+  if (!stored) return base::fail(SealError::kCannotIo, stored.error().detail);
+  return {};
+}
+
 base::Result<NodeSeal, SealError> begin_anew(const Found& found,
                                              StartMode mode,
                                              const server::Topology& topology,
                                              log::NodeId node) {
+  if (found.log && found.owner && !(*found.owner == LocalLogOptions{}.identity)) {
+    return base::fail(
+        SealError::kDamaged,
+        fmt::format("the directory has the log of node {} of cluster {}, and its file "
+                    "NODE is gone: if `cadastre node convert` was cut short, give it "
+                    "again; else {}",
+                    found.owner->node.value(), found.owner->cluster.value(), kRejoinAdvice));
+  }
   if (found.log) {
     return base::fail(SealError::kForeign,
                       "the directory holds a server's own log: choose another --data, or convert "
@@ -120,11 +143,10 @@ base::Result<NodeSeal, SealError> decide_start(const Found& found,
                                   seal.node.value(), node.value(), seal.node.value()));
   }
   if (seal.logged && !found.log) {
-    return base::fail(SealError::kDamaged,
-                      fmt::format("the log of node {} is gone, and with it the votes that it gave: "
-                                  "remove the node from its groups, and join with an empty "
-                                  "directory and a new raft_id",
-                                  node.value()));
+    return base::fail(
+        SealError::kDamaged,
+        fmt::format("the log of node {} is gone, and with it the votes that it gave: {}",
+                    node.value(), kRejoinAdvice));
   }
   if (seal.logged && mode == StartMode::kBootstrap) {
     return base::fail(
@@ -141,14 +163,30 @@ base::Result<NodeSeal, SealError> decide_start(const Found& found,
 
 base::Result<void, SealError> check_topology(const NodeSeal& seal,
                                              const server::Topology& topology,
+                                             const std::optional<server::Topology>& began,
                                              log::Index configuration) {
   const bool seed_active =
       seal.beginning == Beginning::kFounder && configuration <= log::kFounding.index;
   if (!seed_active || seal.digest == topology.digest) return {};
+  if (began && server::differ_in_addresses_only(*began, topology)) return {};
   return base::fail(SealError::kRefused,
                     "the topology file is not the one that this node began with, and no change of "
                     "membership has been committed since: give the file as it was, the same on all "
                     "nodes, and change members with `cadastre node`");
+}
+
+std::optional<server::Topology> load_first_topology(const std::filesystem::path& directory,
+                                                    const NodeSeal& seal) {
+  const auto bytes = coord::replicated::PosixSnapshotFiles(directory).read(kTopologyName);
+  if (!bytes || !*bytes) return std::nullopt;
+  auto topology = server::parse_topology(base::as_text(**bytes));
+  if (!topology || topology->digest != seal.digest) return std::nullopt;
+  return *std::move(topology);
+}
+
+base::Result<void, SealError> store_first_topology(const std::filesystem::path& directory,
+                                                   const server::Topology& topology) {
+  return store(directory, kTopologyName, base::as_bytes(topology.text));
 }
 
 base::Result<std::optional<NodeSeal>, SealError> load_seal(const std::filesystem::path& directory) {
@@ -170,12 +208,7 @@ base::Result<std::optional<NodeSeal>, SealError> load_seal(const std::filesystem
 
 base::Result<void, SealError> store_seal(const std::filesystem::path& directory,
                                          const NodeSeal& seal) {
-  coord::replicated::PosixSnapshotFiles files(directory);
-  auto stored = files.write_synced(kSealNewName, encode_seal(seal));
-  if (stored) stored = files.rename(kSealNewName, kSealName);
-  if (stored) stored = files.sync_names();
-  if (!stored) return base::fail(SealError::kCannotIo, stored.error().detail);
-  return {};
+  return store(directory, kSealName, encode_seal(seal));
 }
 
 base::Result<void, SealError> remove_seal(const std::filesystem::path& directory) {

@@ -14,7 +14,9 @@
 //       32    32  digest     of the topology file that it began with
 //       64     4  crc32c     of bytes 0..63
 //
-// Everything but load_seal() and store_seal() is a pure function.
+//   DIR/TOPOLOGY   the topology file itself, as it was when the node began: what a later one is held against
+//
+// Whatever does not load, store or remove is a pure function.
 
 #pragma once
 
@@ -22,16 +24,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "base/blake3.h"
 #include "base/bytes.h"
 #include "base/result.h"
+#include "log/storage/records.h"
 #include "log/types.h"
 #include "server/topology.h"
 
 namespace cadastre::node {
 
 inline constexpr std::size_t kSealBytes = 68;
+
+// What is left to do with a voter that has forgotten something (L-48).
+inline constexpr std::string_view kRejoinAdvice =
+    "remove the node from its groups, and join with an empty directory and a new raft_id";
 
 enum class Beginning : std::uint8_t {  // Reaches the disk.
   kFounder = 1,
@@ -63,7 +71,8 @@ enum class StartMode : std::uint8_t {
 // What the directory has.
 struct Found {
   std::optional<NodeSeal> seal = std::nullopt;
-  bool log = false;  // The log's files are there.
+  bool log = false;                                       // The log's files are there.
+  std::optional<log::NodeIdentity> owner = std::nullopt;  // Whose log they say they are.
 };
 
 enum class SealError : std::uint8_t {
@@ -79,10 +88,20 @@ enum class SealError : std::uint8_t {
                                                              const server::Topology& topology,
                                                              log::NodeId node);
 
-// Until a change of membership was committed, the file must be the one that the cluster began with (S-8).
-[[nodiscard]] base::Result<void, SealError> check_topology(const NodeSeal& seal,
-                                                           const server::Topology& topology,
-                                                           log::Index configuration);
+// Until a change of membership was committed, the file must be the one that the cluster began with, but for addresses
+// (S-8, L-69). `began` is what load_first_topology() found.
+[[nodiscard]] base::Result<void, SealError> check_topology(
+    const NodeSeal& seal,
+    const server::Topology& topology,
+    const std::optional<server::Topology>& began,
+    log::Index configuration);
+
+// The topology that the node began with; nothing if it is not there, or not the seal's.
+[[nodiscard]] std::optional<server::Topology> load_first_topology(
+    const std::filesystem::path& directory, const NodeSeal& seal);
+// Keeps the seal's own. Durable when it returns.
+[[nodiscard]] base::Result<void, SealError> store_first_topology(
+    const std::filesystem::path& directory, const server::Topology& topology);
 
 [[nodiscard]] base::Result<std::optional<NodeSeal>, SealError> load_seal(
     const std::filesystem::path& directory);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ NodeSeal begun() {
   return seal;
 }
 
+constexpr log::NodeIdentity kOther{log::ClusterId{7}, log::NodeId{1}};
+
 struct Case {
   const char* what;
   Found found;
@@ -59,6 +62,11 @@ TEST(DecideStart, NeverFoundsTwiceAndNeverByItself) {
       {"nothing there and nothing asked for", {}, kRestart, 1, SealError::kRefused},
       {"who is no voter founds nothing", {}, kBootstrap, 4, SealError::kRefused},
       {"a single server's data", {std::nullopt, true}, kBootstrap, 1, SealError::kForeign},
+      {"a cluster's node without its seal",
+       {std::nullopt, true, kOther},
+       kBootstrap,
+       1,
+       SealError::kDamaged},
       {"a restart", {founded(), true}, kRestart, 1, std::nullopt},
       {"a crash while it was founded", {begun(), false}, kRestart, 1, std::nullopt},
       {"the same, told again", {begun(), true}, kBootstrap, 1, std::nullopt},
@@ -92,10 +100,46 @@ TEST(DecideStart, RefusesAnotherClustersDirectory) {
 TEST(CheckTopology, HoldsTheFileUntilTheMembershipChanges) {  // S-8
   server::Topology other = three();
   other.digest[0] = std::byte{1};
-  EXPECT_TRUE(check_topology(founded(), three(), log::kFounding.index));
-  EXPECT_FALSE(check_topology(founded(), other, log::kFounding.index));
-  EXPECT_TRUE(check_topology(founded(), other, log::Index{5}));
-  EXPECT_TRUE(check_topology(joined(), other, log::Index{0}));
+  EXPECT_TRUE(check_topology(founded(), three(), std::nullopt, log::kFounding.index));
+  EXPECT_FALSE(check_topology(founded(), other, std::nullopt, log::kFounding.index));
+  EXPECT_TRUE(check_topology(founded(), other, std::nullopt, log::Index{5}));
+  EXPECT_TRUE(check_topology(joined(), other, std::nullopt, log::Index{0}));
+}
+
+TEST(CheckTopology, LetsAddressesChangeAndNothingElse) {  // L-69
+  const auto refuses = [](const std::function<void(server::Topology&)>& edit) {
+    server::Topology edited = three();
+    edited.digest[0] = std::byte{1};
+    edit(edited);
+    return !check_topology(founded(), edited, three(), log::kFounding.index);
+  };
+  EXPECT_FALSE(refuses([](server::Topology& file) { file.nodes[1].peer_address = "h:9"; }));
+  EXPECT_FALSE(refuses([](server::Topology& file) { file.nodes[1].service_address = "h:9"; }));
+  EXPECT_TRUE(refuses([](server::Topology& file) { file.nodes[1].id = log::NodeId{9}; }));
+  EXPECT_TRUE(refuses([](server::Topology& file) { file.nodes[1].name = "other"; }));
+  EXPECT_TRUE(refuses([](server::Topology& file) { file.nodes.pop_back(); }));
+  EXPECT_TRUE(refuses([](server::Topology& file) { file.groups[0].voters.pop_back(); }));
+  EXPECT_TRUE(refuses([](server::Topology& file) { file.coordination = log::GroupId{2}; }));
+  EXPECT_TRUE(refuses([](server::Topology& file) { file.cluster = log::ClusterId{8}; }));
+}
+
+TEST(FirstTopology, IsReadBackIfItIsTheSeals) {
+  const auto directory = std::filesystem::temp_directory_path() /
+                         ("cadastre_first_topology." + std::to_string(::getpid()));
+  std::filesystem::create_directories(directory);
+  const auto topology = server::parse_topology(
+      "cluster_id: 7\n"
+      "nodes { raft_id: 1 name: \"n1\" peer_addr: \"h:1\" grpc_addr: \"h:2\" }\n"
+      "groups { group_id: 1 voters: [1] }\n");
+  ASSERT_TRUE(topology) << topology.error().detail;
+  NodeSeal seal = founded();
+  seal.digest = topology->digest;
+  EXPECT_FALSE(load_first_topology(directory, seal));
+  ASSERT_TRUE(store_first_topology(directory, *topology));
+  ASSERT_TRUE(load_first_topology(directory, seal));
+  EXPECT_EQ(load_first_topology(directory, seal)->nodes, topology->nodes);
+  EXPECT_FALSE(load_first_topology(directory, founded()));
+  std::filesystem::remove_all(directory);
 }
 
 TEST(NodeSeal, IsReadBackAndAnyOtherByteIsNot) {

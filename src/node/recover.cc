@@ -14,11 +14,11 @@
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "base/result.h"
+#include "log/conf_body.h"
 #include "log/conf_context.h"
 #include "log/conf_state.h"
 #include "log/engine.h"
 #include "log/entry.h"
-#include "log/raft/conf_body.h"
 #include "log/recovery.h"
 #include "log/storage.h"
 #include "log/types.h"
@@ -187,9 +187,9 @@ struct Continuation {
   log::ConfRecord record;
 };
 
-Continuation continue_with(const Groups& groups,
-                           const ClosedGroup& best,
-                           const std::vector<log::NodeId>& keep) {
+base::Result<Continuation, ClosedError> continue_with(const Groups& groups,
+                                                      const ClosedGroup& best,
+                                                      const std::vector<log::NodeId>& keep) {
   log::Term term{};
   for (const auto& group : groups)
     term = std::max({term, group->image().state.term, group->image().last.term});
@@ -203,12 +203,18 @@ Continuation continue_with(const Groups& groups,
         context.removed.insert(std::ranges::lower_bound(context.removed, node), node);
     }
   }
+  if (context.removed.size() > log::kRemovedMax) {
+    return base::fail(ClosedError::kRefused,
+                      fmt::format("{} nodes would have left the group, and it remembers {}: keep "
+                                  "more of them, or begin a new cluster",
+                                  context.removed.size(), log::kRemovedMax));
+  }
   std::erase_if(context.addresses,
                 [&](const log::PeerAddress& each) { return context.has_left(each.node); });
   const log::Position at{log::Term{term.value() + 1}, best.image().last.index + 1};
   base::Bytes bytes = log::encode_conf_context(context);
   log::Entry entry{at, log::EntryType::kConfChange, log::join_conf_body({{}, bytes})};
-  return {std::move(entry), {at.index, {.voters = keep}, std::move(bytes)}};
+  return Continuation{std::move(entry), {at.index, {.voters = keep}, std::move(bytes)}};
 }
 
 // The log of `best` in place of whatever `group` has beyond what it knows to be committed.
@@ -244,6 +250,19 @@ Done finish(ClosedGroup& group, const Continuation& continuation) {
   return group.write(std::move(write));
 }
 
+// Of a recovery that was killed on its way, or of a new one.
+base::Result<Continuation, ClosedError> continuation_of(const Groups& groups,
+                                                        ClosedGroup& best,
+                                                        const std::vector<log::NodeId>& keep) {
+  if (!is_unfinished(groups, keep)) {
+    CAD_TRY(check_loss(groups, keep));
+    return continue_with(groups, best, keep);
+  }
+  const log::Index last = best.image().last.index;
+  const std::vector<log::Entry> entries = CAD_TRY(best.read(last, last));
+  return Continuation{entries.front(), newest_conf(groups)};
+}
+
 }  // namespace
 
 base::Result<Survey, ClosedError> survey_survivors(
@@ -262,24 +281,17 @@ base::Result<log::Position, ClosedError> recover_group(
   std::vector<log::NodeId> keep = recovery.keep;
   std::ranges::sort(keep);
   keep.erase(std::ranges::unique(keep).begin(), keep.end());
-  const bool unfinished = is_unfinished(groups, keep);
-  if (!unfinished) CAD_TRY(check_loss(groups, keep));
-  const Continuation continuation = unfinished ? Continuation {
-    CAD_TRY(best.read(best.image().last.index, best.image().last.index))
-    .front(), newest_conf(groups)
+  const Continuation continuation = CAD_TRY(continuation_of(groups, best, keep));
+  for (const log::NodeId node : keep) {
+    ClosedGroup& each = *find(groups, node);
+    const bool done = each.image().confs.back() == continuation.record;
+    if (!done && &each != &best) CAD_TRY(copy_log(each, best));
   }
-                 : continue_with(groups, best, keep);
-                 for (const log::NodeId node : keep) {
-                   ClosedGroup& each = *find(groups, node);
-                   const bool done = each.image().confs.back() == continuation.record;
-                   if (!done && &each != &best) CAD_TRY(copy_log(each, best));
-                 }
-                 for (const log::NodeId node : keep) {
-                   ClosedGroup& each = *find(groups, node);
-                   if (!(each.image().confs.back() == continuation.record))
-                     CAD_TRY(finish(each, continuation));
-                 }
-                 return continuation.entry.at;
+  for (const log::NodeId node : keep) {
+    ClosedGroup& each = *find(groups, node);
+    if (!(each.image().confs.back() == continuation.record)) CAD_TRY(finish(each, continuation));
+  }
+  return continuation.entry.at;
 }
 
 }  // namespace cadastre::node

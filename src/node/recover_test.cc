@@ -1,5 +1,7 @@
 #include "node/recover.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -29,9 +31,7 @@ std::vector<log::NodeId> nodes(std::vector<std::uint64_t> ids) {
 class RecoverGroupTest : public testing::Test {
  public:
   void SetUp() override {
-    home_ =
-        fs::temp_directory_path() / (std::string("cadastre-recover-") +
-                                     testing::UnitTest::GetInstance()->current_test_info()->name());
+    home_ = fs::temp_directory_path() / ("cadastre-recover-" + std::to_string(getpid()));
     fs::remove_all(home_);
   }
   void TearDown() override { fs::remove_all(home_); }
@@ -39,7 +39,8 @@ class RecoverGroupTest : public testing::Test {
   // A voter of {1, 2, 3, 4, 5} with entries of these terms behind its founding, of which some are committed.
   fs::path survivor(std::uint64_t id,
                     const std::vector<std::uint64_t>& terms,
-                    std::uint64_t commit) {
+                    std::uint64_t commit,
+                    const base::Bytes& context = {}) {
     const fs::path directory = home_ / std::to_string(id);
     fs::create_directories(directory);
     const log::NodeIdentity identity{kCluster, log::NodeId{id}};
@@ -57,7 +58,7 @@ class RecoverGroupTest : public testing::Test {
     write.incarnation = log::Incarnation{1};
     write.created = log::EngineKind::kRaft;
     write.truncated = log::kFounding;
-    write.confs.push_back({log::kFounding.index, {.voters = nodes({1, 2, 3, 4, 5})}, {}});
+    write.confs.push_back({log::kFounding.index, {.voters = nodes({1, 2, 3, 4, 5})}, context});
     write.last_before = log::kFounding.index;
     for (const std::uint64_t term : terms) {
       const log::Index at{log::kFounding.index.value() + 1 + write.entries.size()};
@@ -124,6 +125,18 @@ TEST_F(RecoverGroupTest, KeepsNobodyWhoIsNotThere) {
   EXPECT_FALSE(recover_group(one, kGroup, {.keep = nodes({1, 2}), .highest = log::NodeId{1}}));
   EXPECT_FALSE(recover_group(one, kGroup, {.keep = nodes({2}), .highest = log::NodeId{1}}));
   EXPECT_FALSE(recover_group({}, kGroup, {.keep = nodes({1}), .highest = log::NodeId{1}}));
+}
+
+TEST_F(RecoverGroupTest, RefusesWhoWouldHaveToRememberTooManyWhoLeft) {  // L-90
+  log::ConfContext context;
+  for (std::uint64_t id = 100; context.removed.size() < log::kRemovedMax; ++id)
+    context.removed.emplace_back(id);
+  const fs::path one = survivor(1, {2}, 2, log::encode_conf_context(context));
+  const auto recovered =
+      recover_group({one}, kGroup, {.keep = nodes({1}), .highest = log::NodeId{1}});
+  ASSERT_FALSE(recovered);
+  EXPECT_EQ(recovered.error().code, ClosedError::kRefused);
+  EXPECT_NE(recovered.error().detail.find("new cluster"), std::string::npos);
 }
 
 TEST_F(RecoverGroupTest, TheKeptOnesGoOnTogether) {  // L-93

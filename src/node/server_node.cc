@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,12 +22,15 @@
 #include "coord/memory/memory_backend.h"
 #include "coord/states.h"
 #include "log/group.h"
+#include "log/group_detail.h"
 #include "log/group_status.h"
+#include "log/storage.h"
 #include "log/types.h"
 #include "node/alarm_thread.h"
 #include "node/cluster_member.h"
 #include "node/embedded_coordination.h"
 #include "node/log_page.h"
+#include "node/ready_page.h"
 #include "node/server_config.h"
 #include "server/access.h"
 #include "server/admin_handlers.h"
@@ -52,6 +56,19 @@ constexpr std::chrono::seconds kCollectEvery{60};
 constexpr std::chrono::seconds kLookEvery{1};
 // How long a start waits for its HTTP thread to listen.
 constexpr std::chrono::milliseconds kHttpStartMax{5'000};
+
+// How long a page waits for the log thread.
+constexpr std::chrono::milliseconds kLookPatience{1'000};
+
+// Nothing: the log thread does not answer.
+std::optional<log::GroupDetail> look_into(log::Group& group) {
+  auto told = std::make_shared<std::promise<std::optional<log::GroupDetail>>>();
+  auto answer = told->get_future();
+  group.inspect(
+      [told](std::optional<log::GroupDetail> detail) { told->set_value(std::move(detail)); });
+  if (answer.wait_for(kLookPatience) != std::future_status::ready) return std::nullopt;
+  return answer.get();
+}
 
 ServerError translated(EmbeddedError code) noexcept {
   switch (code) {
@@ -166,11 +183,11 @@ base::Result<std::unique_ptr<ServerNode>, ServerError> ServerNode::start(
   CAD_TRY(node->open_coordination(config));
   if (config.topology) CAD_TRY(node->join_cluster(config));
   CAD_TRY(node->start_grpc(config));
+  node->phase_.store(Phase::kReady);
+  node->show_health();
   const std::chrono::milliseconds retention = config.terminal_runs_kept;
   node->background_thread_ =
       std::jthread([raw = node.get(), retention] { raw->keep_house_until_stopped(retention); });
-  node->phase_.store(Phase::kReady);
-  node->grpc_->set_serving(true);
   return node;
 }
 
@@ -182,17 +199,24 @@ base::Result<void, ServerError> ServerNode::start_http(const ServerConfig& confi
   if (config.tls_cert && config.tls_key && !server::is_loopback(options.address))
     options.tls = server::HttpTls{*config.tls_cert, *config.tls_key, config.tls_client_ca};
   std::vector<server::HttpPage> pages;
-  pages.push_back({"/healthz", [] {
+  using Request = server::HttpRequest;
+  pages.push_back({"/healthz", [](const Request&) {
                      return server::HttpAnswer{200, "text/plain", "ok\n"};
                    }});
-  pages.push_back({"/readyz", [this] {
+  pages.push_back({"/readyz", [this](const Request&) {
                      return ready_answer();
                    }});
-  pages.push_back({"/metrics", [this] {
+  pages.push_back({"/metrics", [this](const Request&) {
                      return metrics_answer();
                    }});
-  pages.push_back({"/debug/log", [this] {
+  pages.push_back({"/debug/log", [this](const Request&) {
                      return log_answer();
+                   }});
+  pages.push_back({"/debug/log/*", [this](const Request& request) {
+                     return group_answer(request);
+                   }});
+  pages.push_back({"/debug/log/*/entries", [this](const Request& request) {
+                     return entries_answer(request);
                    }});
   http_ = CAD_TRY(passed_on(server::HttpServer::bind(options, std::move(pages))));
   http_address_ = to_text(server::ListenAddress{options.address.host, http_->port()});
@@ -276,6 +300,7 @@ void ServerNode::keep_house_until_stopped(std::chrono::milliseconds retention) {
   base::Elapsed collect_at = parts_.clock.elapsed();
   while (!background_ending_.load()) {
     space_->look();
+    show_health();
     if (parts_.clock.elapsed() >= collect_at) {
       forget_old_runs(retention);
       collect_at = parts_.clock.elapsed() + kCollectEvery;
@@ -295,26 +320,55 @@ void ServerNode::forget_old_runs(std::chrono::milliseconds retention) {
   }
 }
 
+void ServerNode::show_health() {
+  const base::MutexLock lock(health_mutex_);  // A look from before the stop is shown before it.
+  grpc_->set_serving(ready_answer().status == 200);
+}
+
 server::HttpAnswer ServerNode::ready_answer() const {
   switch (phase_.load()) {
     case Phase::kOpening: return {503, "text/plain", "opening\n"};
     case Phase::kReady:
-      if (member_ && !coordination_->group().status().halted.empty())
-        return {503, "text/plain", "halted: " + coordination_->group().status().halted + "\n"};
-      if (member_ && member_->find_leader().where == server::LeaderRoute::Where::kUnknown)
-        return {503, "text/plain", "no leader\n"};
-      if (space_->space() == log::Space::kCritical) return {503, "text/plain", "disk full\n"};
-      return {200, "text/plain", "ready\n"};
+      return ready_page({.halted = coordination_->group().status().halted,
+                         .has_leader = !member_ || member_->find_leader().where !=
+                                                       server::LeaderRoute::Where::kUnknown,
+                         .space = space_->space()});
     case Phase::kStopping: break;
   }
   return {503, "text/plain", "stopping\n"};
 }
 
+log::NodeId ServerNode::self() const {
+  return member_ ? member_->self().id : log::kNoNode;
+}
+
 server::HttpAnswer ServerNode::log_answer() const {
   if (phase_.load() != Phase::kReady) return ready_answer();
   log::Group& group = coordination_->group();
-  const log::NodeId self = member_ ? member_->self().id : log::kNoNode;
-  return {200, "application/json", group_line(group.id(), self, group.status())};
+  return {200, "application/json", group_line(group.id(), self(), group.status())};
+}
+
+server::HttpAnswer ServerNode::group_answer(const server::HttpRequest& request) const {
+  if (phase_.load() != Phase::kReady) return ready_answer();
+  log::Group& group = coordination_->group();
+  if (const auto asks = asks_about(request, group.id()); !asks) return refusal(asks.error());
+  const auto detail = look_into(group);
+  if (!detail) return {503, "text/plain", "the log thread does not answer\n"};
+  return {200, "application/json", group_page(group.id(), self(), group.status(), *detail)};
+}
+
+server::HttpAnswer ServerNode::entries_answer(const server::HttpRequest& request) const {
+  if (phase_.load() != Phase::kReady) return ready_answer();
+  log::Group& group = coordination_->group();
+  if (const auto asks = asks_about(request, group.id()); !asks) return refusal(asks.error());
+  const auto asked = asked_entries(request, group.status().truncated);
+  if (!asked) return refusal(asked.error());
+  const auto entries = group.list_entries(asked->from, asked->count);
+  if (!entries) {
+    const int status = entries.error().code == log::LogReadError::kGone ? 404 : 500;
+    return {status, "text/plain", entries.error().detail + "\n"};
+  }
+  return {200, "application/x-ndjson", entries_page(*entries)};
 }
 
 server::HttpAnswer ServerNode::metrics_answer() const {
@@ -344,6 +398,7 @@ server::HttpAnswer ServerNode::metrics_answer() const {
                             .claim_streams = streams_->size(),
                             .coordination = gauges,
                             .node_log = &coordination_->log_metrics(),
+                            .group = coordination_->group().id(),
                             .group_log = &coordination_->group().metrics(),
                             .group_status = &status,
                             .cluster = cluster ? &*cluster : nullptr,
@@ -368,7 +423,10 @@ void ServerNode::reload() {
 }
 
 bool ServerNode::stop() {
-  phase_.store(Phase::kStopping);
+  {
+    const base::MutexLock lock(health_mutex_);
+    phase_.store(Phase::kStopping);
+  }
   if (member_) member_->hand_over(kHandOverPatience);
   if (grpc_) grpc_->stop(kCallsPatience);
   background_ending_.store(true);

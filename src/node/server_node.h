@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/logger.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/signal.h"
@@ -106,12 +107,18 @@ class ServerNode {
   void keep_house_until_stopped(std::chrono::milliseconds retention);
   void forget_old_runs(std::chrono::milliseconds retention);
   [[nodiscard]] server::HttpAnswer metrics_answer() const;
+  // The standard health service says what /readyz says, soon after it.
+  void show_health() CAD_EXCLUDES(health_mutex_);
   [[nodiscard]] server::HttpAnswer ready_answer() const;
   [[nodiscard]] server::HttpAnswer log_answer() const;
+  [[nodiscard]] server::HttpAnswer group_answer(const server::HttpRequest& request) const;
+  [[nodiscard]] server::HttpAnswer entries_answer(const server::HttpRequest& request) const;
+  [[nodiscard]] log::NodeId self() const;
 
   const ServerNodeParts parts_;
   base::OsSeededRandom random_;
   std::atomic<Phase> phase_{Phase::kOpening};
+  base::Mutex health_mutex_;  // Between a look at the phase and what is said of it.
   server::OperationMetrics metrics_;
   server::Admission admission_;
   std::optional<std::string> token_file_;

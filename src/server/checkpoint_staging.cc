@@ -41,6 +41,13 @@ std::uint32_t piece(std::uint64_t left) noexcept {
 
 }  // namespace
 
+std::optional<log::DiskSpace> space_at(const fs::path& directory) {
+  std::error_code code;
+  const fs::space_info space = fs::space(directory, code);
+  if (code) return std::nullopt;
+  return log::DiskSpace{space.available, space.capacity};
+}
+
 base::Result<std::optional<FileRange>, SnapshotError> CheckpointStaging::next() {
   if (!begun_) CAD_TRY(begin());
   if (complete_) return std::nullopt;
@@ -116,18 +123,32 @@ CheckpointStaging::Done CheckpointStaging::take_list() {
   }
   if (total != manifest_.total_bytes)
     return base::fail(SnapshotError::kDamaged, "the files are shorter than the manifest says");
-  std::error_code code;
-  const fs::space_info space = fs::space(directory_, code);
-  if (!code && total > space.available) {
-    return base::fail(SnapshotError::kStorage,
-                      fmt::format("{}: {} bytes do not fit, {} are free", directory_.string(),
-                                  total, space.available));
-  }
+  CAD_TRY(check_room(*files));
   files_ = *std::move(files);
   listed_ = true;
   if (has_list_) return {};
   has_list_ = true;
   return on_disk(log::write_synced_file(directory_ / log::kFileListName, list_));
+}
+
+// What an earlier attempt left has its room already.
+CheckpointStaging::Done CheckpointStaging::check_room(
+    const std::vector<log::CheckpointFile>& files) const {
+  std::uint64_t needed = 0;
+  for (const log::CheckpointFile& file : files) {
+    std::error_code code;
+    const std::uintmax_t there = fs::file_size(directory_ / file.name, code);
+    needed += file.bytes - (code ? 0 : std::min<std::uint64_t>(there, file.bytes));
+  }
+  const auto disk = room_.measure(directory_);
+  if (!disk) return {};
+  const std::uint64_t reserve = log::critical_bound(room_.settings, *disk);
+  if (needed == 0 || (disk->free_bytes >= needed && disk->free_bytes - needed >= reserve))
+    return {};
+  return base::fail(SnapshotError::kStorage,
+                    fmt::format("{}: {} bytes are missing and {} free, of which {} stay free: make "
+                                "room on the disk",
+                                directory_.string(), needed, disk->free_bytes, reserve));
 }
 
 // Hashes what is there.

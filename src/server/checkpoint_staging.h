@@ -34,6 +34,7 @@
 #include "base/result.h"
 #include "log/checkpoint.h"
 #include "log/checkpoint_disk.h"
+#include "log/disk_space.h"
 #include "log/snapshotter.h"
 
 namespace cadastre::server {
@@ -47,11 +48,23 @@ struct FileRange {
   friend bool operator==(const FileRange&, const FileRange&) = default;
 };
 
+// How much room there is on the disk of a directory; nothing: it does not say.
+using MeasureSpace = std::optional<log::DiskSpace> (*)(const std::filesystem::path&);
+[[nodiscard]] std::optional<log::DiskSpace> space_at(const std::filesystem::path& directory);
+
+// What staging leaves alone: with less room than the critical bound a node takes no entries either (L-50).
+struct StagingRoom {
+  log::SpaceSettings settings = {};
+  MeasureSpace measure = &space_at;
+};
+
 class CheckpointStaging {
  public:
   // The directory's parent exists.
-  CheckpointStaging(std::filesystem::path directory, log::CheckpointManifest manifest)
-      : directory_(std::move(directory)), manifest_(std::move(manifest)) {}
+  CheckpointStaging(std::filesystem::path directory,
+                    log::CheckpointManifest manifest,
+                    const StagingRoom& room = {})
+      : directory_(std::move(directory)), manifest_(std::move(manifest)), room_(room) {}
 
   // What is missing next, at most kFetchBytesMax; asked again it is the same. kDamaged: nothing that the source has can
   // complete it.
@@ -67,6 +80,7 @@ class CheckpointStaging {
 
   [[nodiscard]] Done begin();
   [[nodiscard]] Done take_list();
+  [[nodiscard]] Done check_room(const std::vector<log::CheckpointFile>& files) const;
   [[nodiscard]] Done open_file();
   [[nodiscard]] Done close_file();
   [[nodiscard]] Done seal();
@@ -74,6 +88,7 @@ class CheckpointStaging {
 
   const std::filesystem::path directory_;
   const log::CheckpointManifest manifest_;
+  const StagingRoom room_;
 
   bool begun_ = false;
   bool complete_ = false;

@@ -233,5 +233,43 @@ TEST_F(CheckpointStagingTest, ADiskThatRefusesIsNoDamage) {
   EXPECT_EQ(fetch(staging), SnapshotError::kStorage);
 }
 
+// A disk of 80 bytes for each byte of the checkpoint, an eighth of which stays free.
+std::uint64_t total_of_disk = 0;
+std::uint64_t free_of_disk = 0;
+std::optional<log::DiskSpace> small_disk(const fs::path& /*directory*/) {
+  return log::DiskSpace{free_of_disk, total_of_disk};
+}
+
+TEST_F(CheckpointStagingTest, LeavesTheCriticalReserveOnTheDisk) {  // L-50
+  const StagingRoom room{.measure = &small_disk};
+  total_of_disk = 80 * manifest.total_bytes;
+  const std::uint64_t reserve = log::critical_bound(room.settings, {0, total_of_disk});
+  free_of_disk = reserve + manifest.total_bytes - 1;
+  CheckpointStaging refused(target(), manifest, room);
+  EXPECT_EQ(fetch(refused), SnapshotError::kStorage);
+  free_of_disk = reserve + manifest.total_bytes;
+  CheckpointStaging fits(target(), manifest, room);
+  EXPECT_EQ(fetch(fits), std::nullopt);
+  expect_complete();
+}
+
+TEST_F(CheckpointStagingTest, WhatIsHereAlreadyNeedsNoRoomAgain) {  // L-50, L-74
+  {
+    CheckpointStaging first = begin();
+    fetch_some(first, 2);  // The list, and some of a file.
+  }
+  std::uint64_t here = 0;
+  for (const auto& file : fs::directory_iterator(target()))
+    if (file.path().filename() != "FILES") here += file.file_size();
+  ASSERT_GT(here, 0U);
+  const StagingRoom room{.measure = &small_disk};
+  total_of_disk = 80 * manifest.total_bytes;
+  const std::uint64_t reserve = log::critical_bound(room.settings, {0, total_of_disk});
+  free_of_disk = reserve + manifest.total_bytes - here;
+  CheckpointStaging again(target(), manifest, room);
+  EXPECT_EQ(fetch(again), std::nullopt);
+  expect_complete();
+}
+
 }  // namespace
 }  // namespace cadastre::server

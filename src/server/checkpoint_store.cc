@@ -38,7 +38,7 @@ class CheckpointStore::Fetching : public std::enable_shared_from_this<Fetching> 
       : pass_(std::move(pass)),
         store_(store),
         name_(name_of(manifest)),
-        staging_(store.staged(name_), manifest),
+        staging_(store.staged(name_), manifest, store.room_),
         done_(std::move(done)),
         progress_at_(store.parts_.clock.elapsed()) {}
 
@@ -100,6 +100,7 @@ class CheckpointStore::Fetching : public std::enable_shared_from_this<Fetching> 
 
   void end(base::Result<log::StagedCheckpoint, SnapshotError> result) {
     CheckpointCounters::count(result ? store_.counters_.staged : store_.counters_.stages_failed);
+    if (!result) store_.warn_not_staged(name_, result.error());
     if (!result && result.error().code == SnapshotError::kDamaged)
       store_.remove(staging_.directory());
     done_(std::move(result));
@@ -129,7 +130,10 @@ base::Result<std::unique_ptr<CheckpointStore>, SnapshotError> CheckpointStore::o
 }
 
 CheckpointStore::CheckpointStore(const CheckpointOptions& options, const CheckpointParts& parts)
-    : directory_(options.directory), parts_(parts), pace_(options.bytes_per_second) {}
+    : directory_(options.directory),
+      parts_(parts),
+      room_{.settings = options.space},
+      pace_(options.bytes_per_second) {}
 
 fs::path CheckpointStore::made(const log::CheckpointName& name) const {
   return directory_ / "made" / directory_name(name);
@@ -185,6 +189,19 @@ void CheckpointStore::stage(const log::CheckpointManifest& manifest, log::StageD
   auto pass = gate_.enter();
   if (!pass || stopping_.load()) return done(base::fail(SnapshotError::kStopped));
   std::make_shared<Fetching>(*this, std::move(*pass), manifest, std::move(done))->begin();
+}
+
+// Its source hears that it failed; why is this node's operator's.
+void CheckpointStore::warn_not_staged(const log::CheckpointName& name,
+                                      const base::Error<SnapshotError>& why) {
+  if (parts_.logger == nullptr || why.code == SnapshotError::kStopped) return;
+  {
+    const base::MutexLock lock(mutex_);
+    if (!warnings_.due(name.group, parts_.clock.elapsed())) return;
+  }
+  parts_.logger->warn(
+      "a checkpoint of another node was not fetched",
+      {{"group", name.group.value()}, {"node", name.node.value()}, {"reason", why.detail}});
 }
 
 std::optional<log::StagedCheckpoint> CheckpointStore::find_staged(const log::CheckpointName& name) {

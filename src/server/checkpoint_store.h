@@ -30,12 +30,16 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "client/timer.h"
+#include "log/disk_space.h"
+#include "log/peer_pacing.h"
 #include "log/snapshotter.h"
 #include "server/bulk_pool.h"
 #include "server/checkpoint_counters.h"
 #include "server/checkpoint_shelf.h"
 #include "server/checkpoint_source.h"
+#include "server/checkpoint_staging.h"
 #include "server/limits.h"
+#include "server/peer_limits.h"
 
 namespace cadastre::server {
 
@@ -51,6 +55,7 @@ struct CheckpointParts {
 struct CheckpointOptions {
   std::filesystem::path directory;
   std::uint64_t bytes_per_second = kFetchPaceDefault;  // To all peers together.
+  log::SpaceSettings space = {};                       // What staging leaves free.
 };
 
 using RangeDone = std::move_only_function<void(base::Result<base::Bytes, RangeError>)>;
@@ -104,11 +109,14 @@ class CheckpointStore final : public log::Snapshotter {
   // Of an answer to a peer, which it counts.
   [[nodiscard]] base::Elapsed delay_of(const base::Result<base::Bytes, RangeError>& bytes)
       CAD_EXCLUDES(mutex_);
+  void warn_not_staged(const log::CheckpointName& name, const base::Error<log::SnapshotError>& why)
+      CAD_EXCLUDES(mutex_);
   // Earlier attempts at the group's checkpoints: a newer one is wanted now.
   void remove_begun_but(const log::CheckpointName& name) const;
 
   const std::filesystem::path directory_;
   const CheckpointParts parts_;
+  const StagingRoom room_;
   CheckpointCounters counters_;
   CheckpointShelf shelf_;
   base::Gate gate_;  // Calls whose `done` is still to come.
@@ -117,6 +125,7 @@ class CheckpointStore final : public log::Snapshotter {
   base::Mutex mutex_;
   base::BytePace pace_ CAD_GUARDED_BY(mutex_);
   std::size_t reading_ CAD_GUARDED_BY(mutex_) = 0;
+  log::Pacer<log::GroupId> warnings_ CAD_GUARDED_BY(mutex_){kNotFetchedLineEvery, log::kGroupsMax};
   std::multiset<std::filesystem::path> removing_ CAD_GUARDED_BY(mutex_);
 };
 

@@ -67,8 +67,9 @@ class ClaimWaiters {
   enum class Leaving : std::uint8_t {
     kGone,
     kBeingTried,  // Whoever tries learns from the answer's Presence that it left.
+    kServed,  // Nothing changed: its grant is on the way, and who delivers it ends it by served_last().
   };
-  // Of one who waits or is being tried.
+  // Whatever it does at the moment: one leaves when one likes.
   [[nodiscard]] Leaving leave(WaiterId waiter);
 
   // Something of the run may be free.

@@ -124,6 +124,18 @@ TEST(ClaimWaiters, WhoLeavesWhileItIsTriedIsToldApart) {
   EXPECT_EQ(waiters.next_alarm(), std::nullopt) << "nothing is kept of an empty line";
 }
 
+TEST(ClaimWaiters, WhoLeavesWhileItsGrantIsOnTheWayIsEndedByTheDelivery) {
+  ClaimWaiters waiters;
+  const WaiterId first = *waiters.add(kRun);
+  EXPECT_EQ(tried(waiters), (Ids{first}));
+  EXPECT_EQ(waiters.granted(first, 0), Presence::kThere);
+  EXPECT_EQ(waiters.leave(first), Leaving::kServed);
+  EXPECT_EQ(waiters.leave(first), Leaving::kServed) << "and nothing changed";
+  waiters.served_last(first);
+  const WaiterId second = *waiters.add(kRun);
+  EXPECT_EQ(tried(waiters), (Ids{second}));
+}
+
 TEST(ClaimWaiters, AThrottledOneWaitsForItsTimeAndHoldsNobodyUp) {
   ClaimWaiters waiters;
   const WaiterId first = *waiters.add(kRun);

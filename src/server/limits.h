@@ -23,6 +23,10 @@ inline constexpr int kCallsPerConnectionMax = 4'096;
 // What gRPC may hold in buffers; connections are refused above it.
 inline constexpr std::size_t kGrpcBufferBytesMax = std::size_t{512} << 20;
 
+// What gRPC reads ahead of a stream between nodes. Fixed: to find a size by itself it sends a ping behind whatever arrives,
+// which doubles the packets of a conversation of small messages.
+inline constexpr int kPeerWindowBytes = 4 << 20;
+
 // Streams on a connection of another node: one lane, and files that it fetches; it waits for room.
 inline constexpr int kStreamsPerPeerConnectionMax = 16;
 

@@ -41,6 +41,7 @@ std::string_view name_of(PeerRefusal refusal) noexcept {
     case PeerRefusal::kNode: return "node";
     case PeerRefusal::kIdentity: return "identity";
     case PeerRefusal::kIncarnation: return "incarnation";
+    case PeerRefusal::kGroup: return "group";
   }
   return "";
 }
@@ -56,6 +57,7 @@ std::string_view sentence_of(PeerRefusal refusal) noexcept {
     case PeerRefusal::kIdentity: return "the certificate or the stream is another node's";
     case PeerRefusal::kIncarnation:
       return "a newer process with this node id was here: one of the two must be stopped";
+    case PeerRefusal::kGroup: return "this node has no such group: compare the topology files";
   }
   return "";
 }

@@ -33,8 +33,9 @@ enum class PeerRefusal : std::uint8_t {
   kNode,  // For another node, from none or from this one, or from more nodes than are kept in mind.
   kIdentity,     // From somebody else than the certificate or the preamble says.
   kIncarnation,  // From an older process than one that was here.
+  kGroup,        // Of a group that this cluster does not have.
 };
-inline constexpr std::size_t kPeerRefusals = 7;
+inline constexpr std::size_t kPeerRefusals = 8;
 
 [[nodiscard]] std::string_view name_of(PeerRefusal refusal) noexcept;
 // For the operator of the node that was refused.

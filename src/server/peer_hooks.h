@@ -17,6 +17,8 @@ class PeerHooks {
   PeerHooks& operator=(const PeerHooks&) = delete;
   virtual ~PeerHooks() = default;
 
+  // Of any other group no node of this cluster has anything to say here.
+  [[nodiscard]] virtual bool has_group(log::GroupId group) const = 0;
   // Nothing: frames of the group from that node are wanted. Else they are dropped, and the node is told that it has
   // no business here, with the newest configuration known here; 0: none (L-68).
   [[nodiscard]] virtual std::optional<log::Index> not_here(log::GroupId group,

@@ -245,7 +245,17 @@ base::Result<Topology, TopologyError> parse_topology(std::string_view text) {
   topology.coordination = CAD_TRY(coordination_of(message, topology));
   topology.ranges = CAD_TRY(ranges_of(message, topology));
   topology.digest = base::blake3(base::as_bytes(text));
+  topology.text = text;
   return topology;
+}
+
+bool differ_in_addresses_only(const Topology& left, const Topology& right) {
+  const auto same_node = [](const TopologyNode& one, const TopologyNode& other) {
+    return one.id == other.id && one.name == other.name;
+  };
+  return left.cluster == right.cluster && left.coordination == right.coordination &&
+         left.groups == right.groups && left.ranges == right.ranges &&
+         std::ranges::equal(left.nodes, right.nodes, same_node);
 }
 
 base::Result<Topology, TopologyError> read_topology(const std::string& path) {

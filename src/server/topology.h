@@ -6,7 +6,8 @@
 //   3. The coordination group exists, is not group 0 and owns no range.
 //   4. Ranges, if there are any, lie side by side and cover every key; none is of group 0.
 //
-// The digest is that of the file's bytes: nodes that begin together have the same file. Pure but for read_topology().
+// The digest is that of the file's bytes: nodes that begin together have the same file. Later files may differ in
+// addresses, which are where nodes are and not who they are. Pure but for read_topology().
 
 #pragma once
 
@@ -55,11 +56,15 @@ struct Topology {
   std::vector<TopologyRange> ranges = {};  // By start.
   log::GroupId coordination = {};          // The group that carries coordination.
   base::Blake3Digest digest = {};
+  std::string text = {};  // The file.
 
   // Nothing if there is no such one.
   [[nodiscard]] const TopologyNode* node(log::NodeId id) const noexcept;
   [[nodiscard]] const TopologyGroup* group(log::GroupId id) const noexcept;
 };
+
+// Whether the two name the same nodes and groups of one cluster, wherever the nodes are.
+[[nodiscard]] bool differ_in_addresses_only(const Topology& left, const Topology& right);
 
 enum class TopologyError : std::uint8_t {
   kUnreadable,  // The file cannot be read, or is too long.

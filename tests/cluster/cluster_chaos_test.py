@@ -118,7 +118,11 @@ class ChaosTest(ChaosCase):
         def during():
             starved = cluster.nodes[cluster.starved]
             cluster.starve()
-            cluster.wait_until("the node without a disk has stopped", lambda: not starved.is_running())
+
+            def has_stopped():
+                cluster.disk.fill()  # A node that has started deletes what it needs no more.
+                return not starved.is_running()
+            cluster.wait_until("the node without a disk has stopped", has_stopped)
             self.assertTrue(all(cluster.nodes[each].is_running() for each in cluster.ids if each != cluster.starved))
             cluster.wait_for_leader()
             cluster.restore()

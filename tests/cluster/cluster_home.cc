@@ -49,6 +49,7 @@ constexpr std::chrono::seconds kLeaderMax{30};
 // Nobody is removed here, and nobody moves.
 class NoHooks final : public server::PeerHooks {
  public:
+  [[nodiscard]] bool has_group(log::GroupId /*group*/) const override { return true; }
   [[nodiscard]] std::optional<log::Index> not_here(log::GroupId /*group*/,
                                                    log::NodeId /*from*/) const override {
     return std::nullopt;

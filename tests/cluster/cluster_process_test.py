@@ -14,12 +14,13 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.error
 
 import grpc
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cluster import SECONDS_MAX, Cluster  # noqa: E402
-from server_process import Caller, detail, messages  # noqa: E402
+from cluster import GRPC_PORT, PEER_PORT, SECONDS_MAX, Cluster  # noqa: E402
+from server_process import Caller, Server, detail, messages  # noqa: E402
 
 BINARY = None
 Code = grpc.StatusCode
@@ -110,6 +111,20 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual([(grant.lease.shard, grant.lease.worker) for grant in granted], [(1, 2)])
         self.assertGreater(granted[0].lease.fence, lease.fence)
 
+    def test_a_leader_shows_its_peers(self):
+        cluster = self.cluster().found()
+        leader, follower = cluster.wait_for_leader(), cluster.follower()
+        others = [node for node in cluster.ids if node != leader]
+        rows = [f'log_peer_{what}{{group="1",peer="{node}"}} ' for what in ("match_lag", "state") for node in others]
+        cluster.wait_until("peers on the page of the leader",
+                           lambda: all(row in cluster.page(leader, "/metrics") for row in rows))
+        self.assertNotIn("log_peer_state", cluster.page(follower, "/metrics"))
+        self.assertIn("log_votes_dropped_total ", cluster.page(follower, "/metrics"))
+        group = json.loads(cluster.page(leader, "/debug/log/1"))
+        self.assertEqual([peer["node"] for peer in group["peers"]], cluster.ids)
+        self.assertEqual([each["voters"] for each in group["memberships"]], [cluster.ids])
+        self.assertEqual(json.loads(cluster.page(follower, "/debug/log/1"))["peers"], [])
+
     def test_a_call_is_forwarded_once(self):
         cluster = self.cluster().found()
         caller = self.caller(cluster, cluster.follower())
@@ -117,6 +132,33 @@ class ClusterTest(unittest.TestCase):
         refused = caller.refusal("ListRuns")
         self.assertEqual(refused.code(), Code.UNAVAILABLE)
         self.assertEqual(detail(refused).code, "no_leader")
+
+    def test_a_node_that_moves_is_found_by_the_others(self):
+        """It starts at other ports, by a file of its own: theirs still says where it was (L-69)."""
+        cluster = self.cluster().found()
+        self.caller(cluster, 1).make_run(1, 2)
+        moved = cluster.follower()
+        cluster.servers[moved].terminate()
+        own = self.scratch / "moved"
+        text = cluster.topology.read_text()
+        for port in (GRPC_PORT, PEER_PORT):
+            text = text.replace(f'"{cluster.net}.{moved}:{port}"', f'"{cluster.net}.{moved}:{port + 100}"')
+        own.write_text(text)
+        server = Server(BINARY, cluster.data(moved), "--topology", str(own), "--node", str(moved))
+        server.start()
+        cluster.servers[moved] = server
+        leader = cluster.wait_for_leader()
+        self.assertNotEqual(leader, moved)
+        third = next(node for node in cluster.ids if node not in (leader, moved))
+        cluster.servers[third].kill()  # From now on nothing is done without the one that moved.
+        caller = self.caller(cluster, leader)
+        lease = caller.call("Claim", run=1, worker=9).lease
+
+        done = run("node", "transfer", "--server", cluster.address(leader), moved)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(cluster.wait_for_leader(), moved)
+        # A call at a node whose file is old goes to where the leader is now.
+        self.assertEqual(caller.call("GetShard", run=1, shard=lease.shard).fence, lease.fence)
 
     def test_without_a_majority_calls_are_unavailable_and_later_answered(self):
         cluster = self.cluster().found()
@@ -130,9 +172,20 @@ class ClusterTest(unittest.TestCase):
         with self.assertRaises(grpc.RpcError) as refused:
             stub(caller.request("GetRun", run=1), timeout=20)
         self.assertEqual(refused.exception.code(), Code.UNAVAILABLE)
+        cluster.wait_until("both pages say so", lambda: self.readiness(cluster, leader, caller) == {(503, "no leader\n"), "no"})
         cluster.start_node(others[0])
         cluster.wait_for_leader()
+        cluster.wait_until("both pages say so", lambda: self.readiness(cluster, leader, caller) == {(200, "ready\n"), "yes"})
         self.assertEqual(self.roaming(cluster).call("GetRun", run=1).run, 1)
+
+    def readiness(self, cluster, node, caller):
+        """What /readyz and the standard health service of the node say."""
+        health = caller.channel.unary_unary("/grpc.health.v1.Health/Check", bytes, bytes)(b"", timeout=SECONDS_MAX)
+        try:
+            page = (200, cluster.page(node, "/readyz"))
+        except urllib.error.HTTPError as error:
+            page = (error.code, error.read().decode())
+        return {page, {b"\x08\x01": "yes", b"\x08\x02": "no"}[health]}
 
     # ---- Kills -------------------------------------------------------------------------------------------------------
 
@@ -284,7 +337,7 @@ class ClusterTest(unittest.TestCase):
         self.assertIn("without --bootstrap", self.refused(cluster, 1, "--bootstrap")["detail"])
         self.assertEqual(self.refused(cluster, 2, data=cluster.data(1))["code"], "foreign_directory")
         text = cluster.topology.read_text()
-        cluster.topology.write_text(text + "# changed\n")
+        cluster.topology.write_text(text.replace('name: "n2"', 'name: "other"'))
         self.assertIn("not the one that this node began with", self.refused(cluster, 1)["detail"])
         cluster.topology.write_text(text.replace("cluster_id: 7", "cluster_id: 8"))
         self.assertEqual(self.refused(cluster, 1)["code"], "foreign_directory")

@@ -358,6 +358,13 @@ class NodeTest(unittest.TestCase):
             (cluster.status(node) or {}).get("role") == "leader" for node in (2, 3)))
         self.assertEqual(self.runs(cluster), [1, 2, 3])
 
+    def test_a_node_of_a_cluster_is_not_backed_up(self):  # L-48
+        cluster = self.cluster(1).found()
+        self.assertEqual(cluster.servers[1].terminate()[0], 0)
+        refused = error_of(run("backup", cluster.data(1), self.scratch / "copy"))
+        self.assertEqual((refused["code"], refused["retry"]), ("of_cluster", "never"))
+        self.assertFalse((self.scratch / "copy").exists())
+
     # ---- Who may start -----------------------------------------------------------------------------------------------
 
     def test_a_foreign_directory_says_what_to_do(self):

@@ -191,6 +191,11 @@ base::Result<log::Position, log::CheckpointError> RegisterMachine::checkpoint(
   return base::fail(log::CheckpointError::kStorage, "registers have no checkpoints");
 }
 
+base::Result<void, log::InstallError> RegisterMachine::check(
+    const log::StagedCheckpoint& /*staged*/) const {
+  return base::fail(log::InstallError::kStorage, "registers have no checkpoints");
+}
+
 base::Result<void, log::InstallError> RegisterMachine::install(
     const log::StagedCheckpoint& /*from*/) {
   return base::fail(log::InstallError::kStorage, "registers have no checkpoints");

@@ -74,6 +74,7 @@ server::ListenAddress address_of(const std::string& text) {
 // Nobody is removed here, and nobody moves.
 class NoHooks final : public server::PeerHooks {
  public:
+  [[nodiscard]] bool has_group(log::GroupId /*group*/) const override { return true; }
   [[nodiscard]] std::optional<log::Index> not_here(log::GroupId /*group*/,
                                                    log::NodeId /*from*/) const override {
     return std::nullopt;

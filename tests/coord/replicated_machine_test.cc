@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/blake3.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/logger.h"
@@ -418,6 +419,50 @@ TEST_F(ReplicatedInstall, RefusesWhatTheManifestDoesNotSay) {
   EXPECT_EQ(machine->install(staged_).error().code, log::InstallError::kDamaged);
   EXPECT_EQ(machine->applied(), log::Position{});
   EXPECT_TRUE(files_.files.content.empty());
+}
+
+// Damage before a checkpoint was sealed has the right hashes, and the sum of the file may be right, too.
+TEST_F(ReplicatedInstall, ChecksWhatItWouldTakeAndChangesNothing) {  // log.md L-74
+  const auto machine = open();
+  const base::Bytes good = **PosixSnapshotFiles(home_).read(kSnapshotName);
+  const auto edited = [&](std::size_t at, std::uint8_t value) {
+    base::Bytes bytes(good.begin(), good.end() - sizeof(base::Blake3Digest));
+    bytes[at] = std::byte{value};
+    seal(bytes);
+    return bytes;
+  };
+  base::Bytes flipped = good;
+  flipped[good.size() / 2] ^= std::byte{1};
+  struct Case {
+    const char* what;
+    base::Bytes bytes;
+    std::uint64_t index;
+    std::optional<log::InstallError> refused;
+  };
+  const std::uint64_t at = staged_.manifest.at.index.value();
+  const std::vector<Case> cases = {
+      {"as it was made", good, at, std::nullopt},
+      {"of a newer release", edited(4, 2), at, log::InstallError::kNewer},
+      {"a bit of it flipped", flipped, at, log::InstallError::kDamaged},
+      {"sealed with a record of no kind", edited(78, 99), at, log::InstallError::kDamaged},
+      {"cut short", base::Bytes(good.begin(), good.begin() + 100), at, log::InstallError::kDamaged},
+      {"at another position", good, at + 1, log::InstallError::kDamaged},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    ASSERT_TRUE(PosixSnapshotFiles(home_).write_synced(kSnapshotName, each.bytes));
+    log::StagedCheckpoint staged = staged_;
+    staged.manifest.at.index = log::Index{each.index};
+    const auto checked = machine->check(staged);
+    ASSERT_EQ(checked.has_value(), !each.refused.has_value());
+    if (each.refused) {
+      EXPECT_EQ(checked.error().code, *each.refused) << checked.error().detail;
+    }
+    EXPECT_EQ(machine->applied(), log::Position{});
+    EXPECT_TRUE(files_.files.content.empty());
+  }
+  std::filesystem::remove(home_ / kSnapshotName);
+  EXPECT_EQ(machine->check(staged_).error().code, log::InstallError::kDamaged);
 }
 
 // Runs that ended long before their tenant's own time, and no others.

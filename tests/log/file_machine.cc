@@ -92,6 +92,10 @@ base::Result<Position, CheckpointError> FileMachine::checkpoint(const Checkpoint
   return base::fail(CheckpointError::kStorage, "numbers have no checkpoints");
 }
 
+base::Result<void, InstallError> FileMachine::check(const StagedCheckpoint& /*staged*/) const {
+  return base::fail(InstallError::kDamaged, "numbers have no checkpoints");
+}
+
 base::Result<void, InstallError> FileMachine::install(const StagedCheckpoint& /*from*/) {
   return base::fail(InstallError::kDamaged, "numbers have no checkpoints");
 }

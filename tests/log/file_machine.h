@@ -38,6 +38,8 @@ class FileMachine final : public StateMachine {
   void request_flush() override;
   [[nodiscard]] base::Result<Position, CheckpointError> checkpoint(
       const CheckpointTarget& to) override;
+  [[nodiscard]] base::Result<void, InstallError> check(
+      const StagedCheckpoint& staged) const override;
   [[nodiscard]] base::Result<void, InstallError> install(const StagedCheckpoint& from) override;
 
   [[nodiscard]] std::uint64_t digest() const noexcept { return state_.digest; }

@@ -30,6 +30,8 @@ class GrpcNode {
     log::PeerIncarnation incarnation{1};
     std::uint16_t port = 0;
     std::optional<server::PeerTls> tls = std::nullopt;
+    std::optional<log::NodeAddress> announced = std::nullopt;
+    std::chrono::milliseconds first_word_wait = server::kFirstWordWait;
   };
 
   explicit GrpcNode(const How& how)
@@ -39,8 +41,11 @@ class GrpcNode {
                     .clock = clock_,
                     .random = random_,
                     .timer = timer_}) {
-    const auto started = transport_.start(
-        {.address = {.host = "127.0.0.1", .port = how.port}, .tls = how.tls}, recorder_, recorder_);
+    const auto started = transport_.start({.address = {.host = "127.0.0.1", .port = how.port},
+                                           .tls = how.tls,
+                                           .announced = how.announced,
+                                           .first_word_wait = how.first_word_wait},
+                                          recorder_, recorder_);
     CAD_CHECK(started.has_value(), "a test's transport can listen");
   }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -100,6 +101,14 @@ TEST_F(HostilePeer, APreambleThatIsNoneEndsTheStream) {
   newer[4] = std::byte{9};
   expect_refused(newer, {}, PeerRefusal::kVersion);
   expect_well();
+}
+
+TEST(SilentPeer, WhoeverSaysNothingIsLeft) {
+  GrpcNode node({.id = NodeId{9}, .first_word_wait = std::chrono::milliseconds(20)});
+  RawStream stream(node.port());
+  (void)stream.ending();  // Waits for it.
+  const auto damaged = static_cast<std::size_t>(server::PeerRefusal::kDamaged);
+  EXPECT_EQ(node.counters().refused.at(damaged).load(), 1U);
 }
 
 TEST_F(HostilePeer, AnotherClusterOrAnotherNodeEndsTheStream) {
@@ -222,6 +231,25 @@ TEST_F(HostilePeer, AGroupThatIsNotHereIsAnsweredOnceInASecond) {
   EXPECT_LE(peer.recorder().seen().not_here.size(), seen.not_here.size() + 1);
   EXPECT_GE(node.counters().frames_not_here, 100U);
   EXPECT_EQ(refused(), 0U);
+}
+
+TEST_F(HostilePeer, AGroupThatTheClusterDoesNotHaveEndsTheStream) {
+  node.recorder().never_had(GroupId{9});
+  expect_refused(log::encode_preamble(from_one()), encoded(message("x", GroupId{9})),
+                 PeerRefusal::kGroup);
+  expect_well();
+}
+
+TEST_F(HostilePeer, WhoeverIsDistrustedLosesItsStreamsAndMayBeginOthers) {
+  RawStream stream(node.port());
+  ASSERT_TRUE(stream.write(log::encode_preamble(from_one())));
+  ASSERT_TRUE(stream.is_let_in());
+  node.transport().disconnect(kOne);
+  EXPECT_NE(stream.ending().status, "Deadline Exceeded");  // Else it ended by itself.
+  node.transport().disconnect(kOne);
+  node.transport().disconnect(NodeId{77});  // Who never was here.
+  EXPECT_EQ(refused(PeerRefusal::kDamaged), 3U);
+  expect_well();
 }
 
 TEST_F(HostilePeer, BytesThatAreNoHttpAreClosedAndHeardByNobody) {

@@ -83,6 +83,7 @@ class MemoryNetwork final : public Network {
       if (const auto node = network.nodes_.find(to); node != network.nodes_.end())
         node->second->recorder.on_snapshot_report(from, group, report);
     }
+    void disconnect(log::NodeId /*peer*/) override {}
     MemoryNetwork& network;
     const log::NodeId from;
   };

@@ -68,15 +68,23 @@ TEST_F(PeerStreams, APeerWhoseFramesAreNotTakenIsNotReadAndReadAgainWhenTheyAre)
       [](const Seen& seen) { return seen.texts(GroupId{2}).size() == kFrames; }));
 }
 
-TEST_F(PeerStreams, ReportsAndAddressesReachTheirHooks) {  // L-69, L-75
+TEST_F(PeerStreams, ReportsReachTheirHook) {  // L-75
   connect(Lane::kControl, GroupId{1});
   one.transport().send_snapshot_report(kTwo, GroupId{4}, {Index{9}, true});
-  one.transport().send_address_hint(kTwo, {"10.0.0.1:7402", "10.0.0.1:7400"});
-  ASSERT_TRUE(two.recorder().wait_until(
-      [](const Seen& seen) { return seen.reports.size() == 1 && seen.hints.size() == 1; }));
-  const Seen seen = two.recorder().seen();
-  EXPECT_EQ(seen.reports[0], (log::SnapshotReport{Index{9}, true}));
-  EXPECT_EQ(seen.hints[0], (log::NodeAddress{"10.0.0.1:7402", "10.0.0.1:7400"}));
+  ASSERT_TRUE(two.recorder().wait_until([](const Seen& seen) { return seen.reports.size() == 1; }));
+  EXPECT_EQ(two.recorder().seen().reports[0], (log::SnapshotReport{Index{9}, true}));
+}
+
+// Nothing else is sent: the hint does not depend on a stream that happens to be up.
+TEST_F(PeerStreams, WhoeverLetsAStreamInIsToldWhereTheNodeIs) {  // L-69
+  const log::NodeAddress moved{"10.0.0.3:7402", "10.0.0.3:7400"};
+  GrpcNode three({.id = NodeId{3}, .announced = moved});
+  three.knows({{kTwo, two.address()}});
+  ASSERT_TRUE(two.recorder().wait_until([](const Seen& seen) { return seen.hints.size() == 1; }));
+  EXPECT_EQ(two.recorder().seen().hints[0], moved);
+  three.knows({});  // And whoever lets it in again is told again.
+  three.knows({{kTwo, two.address()}});
+  EXPECT_TRUE(two.recorder().wait_until([](const Seen& seen) { return seen.hints.size() == 2; }));
 }
 
 TEST_F(PeerStreams, AnAddressThatChangesIsFollowed) {  // L-69
@@ -102,6 +110,18 @@ TEST_F(PeerStreams, APeerThatIsNamedNoMoreIsLeft) {  // L-69
   EXPECT_TRUE(
       one.recorder().wait_until([](const Seen& seen) { return seen.unreachable.contains(kTwo); }));
   EXPECT_TRUE(two.recorder().seen().texts(GroupId{2}).empty());
+}
+
+// L-66: an engine whose snapshot was dropped waits for that word, and for nothing else.
+TEST_F(PeerStreams, ADropThatComesSoonAfterAnotherIsToldLater) {
+  connect(Lane::kBulk, GroupId{1});
+  one.knows({});
+  for (int i = 0; i < 3; ++i)
+    one.transport().send(kTwo, Lane::kBulk, one_frame(kOne, kTwo, GroupId{2}, "x"));
+  EXPECT_TRUE(one.recorder().wait_until([](const Seen& seen) {
+    const auto told = seen.unreachable.find(kTwo);
+    return told != seen.unreachable.end() && told->second >= 2;
+  }));
 }
 
 TEST_F(PeerStreams, AWrongAddressIsToldByTheNodeThatIsThere) {  // L-68

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,10 @@ class Recorder final : public log::TransportSink, public server::PeerHooks {
     ++seen_.unreachable[to];
     changed_.notify_all();
   }
+  [[nodiscard]] bool has_group(log::GroupId group) const override {
+    const base::MutexLock lock(mutex_);
+    return !foreign_.contains(group);
+  }
   [[nodiscard]] std::optional<log::Index> not_here(log::GroupId group,
                                                    log::NodeId /*from*/) const override {
     const base::MutexLock lock(mutex_);
@@ -117,6 +122,10 @@ class Recorder final : public log::TransportSink, public server::PeerHooks {
     const base::MutexLock lock(mutex_);
     unknown_[group] = configuration;
   }
+  void never_had(log::GroupId group) {
+    const base::MutexLock lock(mutex_);
+    foreign_.insert(group);
+  }
 
   [[nodiscard]] Seen seen() const {
     const base::MutexLock lock(mutex_);
@@ -143,6 +152,7 @@ class Recorder final : public log::TransportSink, public server::PeerHooks {
   bool holds_ CAD_GUARDED_BY(mutex_) = false;
   std::vector<log::Frame> held_ CAD_GUARDED_BY(mutex_);
   std::map<log::GroupId, log::Index> unknown_ CAD_GUARDED_BY(mutex_);
+  std::set<log::GroupId> foreign_;
 };
 
 }  // namespace cadastre::peers

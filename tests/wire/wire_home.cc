@@ -41,6 +41,8 @@ WireHome::WireHome(const coord::replicated::Settings& settings, Door door)
 
 WireHome::~WireHome() {
   stop();
+  // Whatever streams gave back is done, and they may go.
+  (void)coordination_->stop(std::chrono::seconds(10));
 }
 
 void WireHome::start() {
@@ -60,7 +62,7 @@ void WireHome::stop() {
   server_->stop(std::chrono::seconds(1));
   alarm_->stop();
   server_.reset();
-  streams_.reset();
+  gone_.push_back({std::move(alarm_), std::move(streams_)});
 }
 
 std::string WireHome::address() const {

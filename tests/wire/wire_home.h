@@ -74,6 +74,12 @@ class WireHome {
   std::unique_ptr<server::Admission> admission_;
   std::unique_ptr<node::AlarmThread> alarm_;
   std::unique_ptr<server::ClaimStreams> streams_;
+  // Of servers that stopped: what they gave back to the coordination may not have been answered yet.
+  struct Gone {
+    std::unique_ptr<node::AlarmThread> alarm;
+    std::unique_ptr<server::ClaimStreams> streams;
+  };
+  std::vector<Gone> gone_;
   std::unique_ptr<server::GrpcServer> server_;
   std::uint16_t port_ = 0;
 };

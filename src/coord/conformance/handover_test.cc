@@ -97,12 +97,18 @@ TEST_P(Conformance, R24RenewManyAnswersEachLeaseInOrder) {
   const auto answers = facade().renew_many(120_t, tenant(), leases);
   ASSERT_TRUE(answers);
   ASSERT_EQ(answers->size(), 6U);
-  EXPECT_EQ(answers->at(0), (RenewResult{220_t, {1, 205_t}}));
+  // What a renewal sees beside it is a hint, and a backend may renew several at a time: deadlines are exact.
+  const auto renewed = [&](std::size_t place) {
+    return answers->at(place)->new_deadline;
+  };
+  ASSERT_TRUE(answers->at(0) && answers->at(3) && answers->at(5));
+  EXPECT_EQ(renewed(0), 220_t);
   EXPECT_EQ(refusal(answers->at(1)), (LeaseExpired{110_t, 120_t}));
   EXPECT_EQ(refusal(answers->at(2)), (ShardNotFound{{kRun, 99_id}}));
-  EXPECT_EQ(answers->at(3), (RenewResult{220_t, {1, 220_t}}));
+  EXPECT_EQ(renewed(3), 220_t);
   EXPECT_EQ(refusal(answers->at(4)), (ShardTerminal{{kRun, 11_id}, ShardStatus::kDone}));
-  EXPECT_EQ(answers->at(5), (RenewResult{220_t, {1, 220_t}}));
+  EXPECT_EQ(renewed(5), 220_t);
+  EXPECT_EQ(answers->at(5)->capacity.available_count, 1U);
   EXPECT_EQ(shard(10_id).state.lease, (LeaseHolder{1_w, 220_t}));
   EXPECT_EQ(shard(12_id).state.lease, (LeaseHolder{1_w, 110_t}));
   EXPECT_EQ(shard(13_id).state.lease, (LeaseHolder{1_w, 220_t}));

@@ -24,6 +24,35 @@
 #include "log/types.h"
 
 namespace cadastre::coord::replicated {
+namespace {
+
+struct Staged {
+  base::Bytes bytes;
+  SnapshotContent content;
+};
+
+// What lies in a staged checkpoint, if it is understood and is what the manifest says.
+base::Result<Staged, log::InstallError> read_staged(const log::StagedCheckpoint& from) {
+  PosixSnapshotFiles files(from.directory);
+  auto loaded = SnapshotStore(files).load();
+  if (!loaded) return base::fail(log::InstallError::kStorage, loaded.error().detail);
+  if (!loaded->has_value())
+    return base::fail(log::InstallError::kDamaged, from.directory.string() + " has no snapshot");
+  auto content = decode_snapshot(**loaded);
+  if (!content) {
+    const bool newer = content.error().code == SnapshotError::kNewer;
+    return base::fail(newer ? log::InstallError::kNewer : log::InstallError::kDamaged,
+                      content.error().detail);
+  }
+  if (const log::Position at = content->head.applied; !(at == from.manifest.at)) {
+    return base::fail(log::InstallError::kDamaged, "the snapshot is at " + to_string(at) +
+                                                       ", its manifest says " +
+                                                       to_string(from.manifest.at));
+  }
+  return Staged{**std::move(loaded), *std::move(content)};
+}
+
+}  // namespace
 
 base::Result<std::unique_ptr<Machine>, OpenError> Machine::open(const MachineParts& parts,
                                                                 std::uint64_t hash_seed) {
@@ -130,28 +159,18 @@ base::Result<log::Position, log::CheckpointError> Machine::checkpoint(
   return image.at;
 }
 
+base::Result<void, log::InstallError> Machine::check(const log::StagedCheckpoint& staged) const {
+  if (auto read = read_staged(staged); !read) return std::unexpected(std::move(read.error()));
+  return {};
+}
+
 base::Result<void, log::InstallError> Machine::install(const log::StagedCheckpoint& from) {
-  PosixSnapshotFiles files(from.directory);
-  auto loaded = SnapshotStore(files).load();
-  if (!loaded) return base::fail(log::InstallError::kStorage, loaded.error().detail);
-  if (!loaded->has_value())
-    return base::fail(log::InstallError::kDamaged, from.directory.string() + " has no snapshot");
-  const auto content = decode_snapshot(**loaded);
-  if (!content) {
-    const bool newer = content.error().code == SnapshotError::kNewer;
-    return base::fail(newer ? log::InstallError::kNewer : log::InstallError::kDamaged,
-                      content.error().detail);
-  }
-  const log::Position at = content->head.applied;
-  if (!(at == from.manifest.at)) {
-    return base::fail(log::InstallError::kDamaged, "the snapshot is at " + to_string(at) +
-                                                       ", its manifest says " +
-                                                       to_string(from.manifest.at));
-  }
-  auto state = std::make_unique<State>(*content, hash_seed_);
+  Staged staged = CAD_TRY(read_staged(from));
+  const log::Position at = staged.content.head.applied;
+  auto state = std::make_unique<State>(staged.content, hash_seed_);
   {
     const base::MutexLock lock(save_mutex_);
-    const auto saved = save({**std::move(loaded), at});
+    const auto saved = save({std::move(staged.bytes), at});
     if (!saved) return base::fail(log::InstallError::kStorage, saved.error().detail);
   }
   const base::MutexLock lock(mutex_);

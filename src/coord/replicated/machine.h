@@ -80,6 +80,9 @@ class Machine final : public log::StateMachine {
   // The directory gets one file, which a store can load.
   [[nodiscard]] base::Result<log::Position, log::CheckpointError> checkpoint(
       const log::CheckpointTarget& to) override CAD_EXCLUDES(mutex_);
+  // Reads such a directory as open() reads the store: every record of it.
+  [[nodiscard]] base::Result<void, log::InstallError> check(
+      const log::StagedCheckpoint& staged) const override;
   // Takes such a directory, and keeps its file in the store.
   [[nodiscard]] base::Result<void, log::InstallError> install(
       const log::StagedCheckpoint& from) override CAD_EXCLUDES(mutex_, flush_mutex_, save_mutex_);

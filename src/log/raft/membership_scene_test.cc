@@ -42,6 +42,34 @@ bool asks_for_vote(const Letter& letter) {
   return bytes.size() > 1 && (bytes[1] == kMsgRequestVote || bytes[1] == kMsgRequestPreVote);
 }
 
+// A node judges its topology file by it, before anything runs.
+TEST(MembershipScene, WhoeverOpensAGroupKnowsItsMembersAtOnce) {  // S-8
+  RaftCluster cluster(3);
+  EXPECT_EQ(cluster.at(1).status().conf->conf.voters, nodes({1, 2, 3}));
+  cluster.establish(1);
+  const Answer removed = cluster.at(1).change(removal(3));
+  cluster.pass_time(seconds(1));
+  ASSERT_TRUE(*removed && (*removed)->has_value());
+  cluster.at(2).crash();
+  cluster.at(2).start();
+  EXPECT_EQ(cluster.at(2).status().conf->conf.voters, nodes({1, 2}));
+}
+
+// Else `node status` would know nothing of the members until the first heartbeat.
+TEST(MembershipScene, WhoeverLeadsShowsItsMembersAtOnce) {
+  RaftCluster cluster(3);
+  int looks = 0;
+  cluster.after_step = [&] {
+    const GroupStatus status = cluster.at(1).status();
+    if (status.leader != NodeId{1}) return;
+    ++looks;
+    ASSERT_NE(status.members, nullptr) << looks;
+    EXPECT_EQ(status.members->size(), 3U);
+  };
+  cluster.establish(1);
+  EXPECT_GT(looks, 0);
+}
+
 TEST(MembershipScene, AVoterOnItsOwnShowsItselfThoughItHasNothingToSend) {
   RaftCluster cluster(1);
   cluster.establish(1);
@@ -134,6 +162,38 @@ TEST(MembershipScene, TheLeaderHandsOverBeforeItIsRemoved) {  // L-88
   EXPECT_EQ(cluster.at(1).status().role, Role::kHalted);
 }
 
+TEST(MembershipScene, ATransferNeedsAReceiverThatHasNearlyAllAndTakesNothingMeanwhile) {  // L-92
+  RaftCluster cluster(3);
+  cluster.establish(1);
+  cluster.cut(3);
+  for (std::uint64_t i = 0; i <= kLagMax; ++i) {
+    (void)cluster.at(1).propose("command");
+    cluster.settle();
+  }
+  std::vector<TransferError> told;
+  const auto transfer = [&](TransferOptions options) {
+    cluster.at(1).group().transfer_leadership(
+        NodeId{3}, options, [&](const auto& said) { told.push_back(said.error().code); });
+    cluster.settle();
+  };
+  transfer({});
+  EXPECT_EQ(told, std::vector{TransferError::kBehind});
+  const auto before = cluster.at(1).propose("before");
+  cluster.settle();
+  EXPECT_TRUE(before->applied());
+
+  transfer({.force = true});
+  EXPECT_EQ(told.size(), 1U);
+  const auto meanwhile = cluster.at(1).propose("meanwhile");
+  cluster.settle();
+  EXPECT_EQ(meanwhile->error(), "overloaded");
+  cluster.pass_time(RaftSettings{}.election_timeout() + 2 * kTick);
+  EXPECT_EQ(told, (std::vector{TransferError::kBehind, TransferError::kTimedOut}));
+  const auto after = cluster.at(1).propose("after");
+  cluster.settle();
+  EXPECT_TRUE(after->applied()) << after->error();
+}
+
 TEST(MembershipScene, ATransferIsNotBegunTwice) {  // S-19
   RaftCluster cluster(3);
   cluster.establish(1);
@@ -197,11 +257,12 @@ TEST(MembershipScene, ANodeThatMissedItsRemovalLearnsItFromAPeer) {  // L-90
   ASSERT_TRUE(*removed && **removed) << (**removed).error().detail;
   const Index at = (**removed)->index;
   EXPECT_NE(cluster.at(3).status().role, Role::kHalted);
-  cluster.at(3).host().not_wanted(kSceneGroup,
-                                  kFounding.index);  // By what it knows itself: no news.
+  // By what it knows itself, which is no news; and by nobody that it knows, which would end any node by one frame.
+  cluster.at(3).host().not_wanted({kSceneGroup, NodeId{1}, kFounding.index});
+  cluster.at(3).host().not_wanted({kSceneGroup, NodeId{9}, at + 1'000});
   cluster.settle();
   EXPECT_NE(cluster.at(3).status().role, Role::kHalted);
-  cluster.at(3).host().not_wanted(kSceneGroup, at);
+  cluster.at(3).host().not_wanted({kSceneGroup, NodeId{1}, at});
   cluster.settle();
   EXPECT_EQ(cluster.at(3).status().role, Role::kHalted);
   EXPECT_NE(cluster.at(3).status().halted.find("removed"), std::string::npos);
@@ -211,6 +272,24 @@ TEST(MembershipScene, ANodeThatMissedItsRemovalLearnsItFromAPeer) {  // L-90
   cluster.pass_time(seconds(5));
   EXPECT_EQ(cluster.at(3).status().role, Role::kHalted);
   EXPECT_NE(cluster.at(3).status().halted.find("new raft_id"), std::string::npos);
+}
+
+// Its mark would lie above nothing, and the next start take that for damage.
+TEST(MembershipScene, ANodeIsToldOfItsRemovalBeforeItWroteAnything) {  // L-90
+  RaftCluster cluster(3);
+  cluster.at(3).crash();
+  cluster.establish(1);
+  const auto removed = cluster.at(1).change(removal(3));
+  cluster.settle();
+  ASSERT_TRUE(*removed && **removed);
+  cluster.at(3).start();
+  cluster.at(3).host().not_wanted({kSceneGroup, NodeId{1}, (**removed)->index});
+  cluster.settle();
+  EXPECT_EQ(cluster.at(3).status().role, Role::kHalted);
+  cluster.at(3).crash();
+  cluster.at(3).start();
+  cluster.settle();
+  EXPECT_EQ(cluster.at(3).status().role, Role::kHalted);
 }
 
 TEST(MembershipScene, ANodeThatAppliedItsRemovalIsNotOpenedAgain) {  // L-90

@@ -11,7 +11,10 @@
 
 #include "base/logger.h"
 #include "base/result.h"
+#include "log/crash_notes.h"
 #include "log/engine.h"
+#include "log/metrics.h"
+#include "log/runner.h"
 #include "log/settings.h"
 #include "log/storage.h"
 #include "log/types.h"
@@ -25,7 +28,10 @@ struct RaftParts {
   std::uint64_t seed = 0;  // Of election timeouts (L-34).
   const RaftSettings& settings;
   LogStorage& storage;  // For entries that are no longer in memory; outlives the engine.
+  Runner& runner;  // Told of a read that failed, after which there is no going on (L-48); the same.
   const base::Logger* logger = nullptr;
+  Counter* sync_reads = nullptr;     // Counts reads that the log thread waits for; the same.
+  CrashListener* crashes = nullptr;  // Outlives the engine.
 };
 
 // A lone voter campaigns at once (5.3).

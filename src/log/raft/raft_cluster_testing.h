@@ -21,6 +21,7 @@
 #include "log/conformance/engine_suite_testing.h"
 #include "log/host.h"
 #include "log/ledger_testing.h"
+#include "log/lines_testing.h"
 #include "log/steps_testing.h"
 #include "log/storage/memory_storage.h"
 #include "log/transport.h"
@@ -62,7 +63,7 @@ class RaftMember final : public Transport {
                                       .cluster = kSceneCluster,
                                       .snapshotter = snapshotter_.get(),
                                       .boot_clock = &boot_clock};
-    auto host = Host::open({*storage_, *runner_, clock, settings_, replication});
+    auto host = Host::open({*storage_, *runner_, clock, settings_, replication, lines.logger()});
     CAD_CHECK(host.has_value(), "a disk of the scene opens");
     host_ = std::move(*host);
     auto opened = host_->open_group({.group = kSceneGroup,
@@ -106,6 +107,7 @@ class RaftMember final : public Transport {
   void send_snapshot_report(NodeId to, GroupId group, const SnapshotReport& report) override {
     mail.push_back({id_, to, Lane::kControl, {group, id_, to, {}}, report});
   }
+  void disconnect(NodeId peer) override { disconnected.push_back(peer); }
   void receive(const Letter& letter) {
     if (!up()) return;
     if (letter.report)
@@ -156,18 +158,22 @@ class RaftMember final : public Transport {
 
   base::ManualClock clock;
   base::DerivedBootClock boot_clock{clock};
-  int drift_per_mille = 0;      // How much faster than the cluster's the clock runs.
-  bool paused = false;          // Nothing runs; time goes on, and frames arrive.
-  bool disk_hangs = false;      // What is written is not synced.
-  bool applier_stands = false;  // Nothing is executed.
-  bool bulk_stands = false;     // No checkpoint is sealed or staged.
-  std::vector<Letter> mail;     // On its way.
+  Lines lines{clock};                // What its operator reads.
+  int drift_per_mille = 0;           // How much faster than the cluster's the clock runs.
+  bool paused = false;               // Nothing runs; time goes on, and frames arrive.
+  bool disk_hangs = false;           // What is written is not synced.
+  bool applier_stands = false;       // Nothing is executed.
+  bool bulk_stands = false;          // No checkpoint is sealed or staged.
+  std::vector<NodeId> disconnected;  // Whom it had its transport leave.
+  std::vector<Letter> mail;          // On its way.
+  std::function<void(const WriteSet&)> on_set;  // Whenever one goes to the disk.
 
  private:
   bool step_disk() {
     if (!writing_) {
       writing_ = host_->begin_write();
       if (!writing_) return false;
+      if (on_set) on_set(*writing_);
       storage_->append(*writing_);
       return true;
     }

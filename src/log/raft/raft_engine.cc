@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,8 +11,8 @@
 
 #include "base/check.h"
 #include "base/endian.h"
+#include "log/conf_body.h"
 #include "log/limits.h"
-#include "log/raft/conf_body.h"
 #include "log/raft/raft_image.h"
 
 namespace cadastre::log {
@@ -25,6 +26,7 @@ constexpr std::uint32_t kMsgHeartbeat = 8;
 constexpr std::uint32_t kMsgRequestPreVote = 17;
 
 constexpr std::size_t kContextBytes = 24;
+static_assert(kContextBytes <= CAD_READ_CONTEXT_BYTES_MAX, "a peer takes the reads of this node");
 
 std::array<std::byte, kContextBytes> encode_context(const ReadContext& context) noexcept {
   std::array<std::byte, kContextBytes> bytes{};
@@ -34,11 +36,12 @@ std::array<std::byte, kContextBytes> encode_context(const ReadContext& context) 
   return bytes;
 }
 
-ReadContext decode_context(ByteView bytes) {
-  CAD_CHECK(bytes.size() == kContextBytes, "the contexts of our own reads come back");
-  return {.node = NodeId{base::load_le<std::uint64_t>(bytes.data())},
-          .run = base::load_le<std::uint64_t>(bytes.data() + 8),
-          .sequence = base::load_le<std::uint64_t>(bytes.data() + 16)};
+// Nothing: an answer of a peer to a read that nobody began.
+std::optional<ReadContext> decode_context(ByteView bytes) {
+  if (bytes.size() != kContextBytes) return std::nullopt;
+  return ReadContext{.node = NodeId{base::load_le<std::uint64_t>(bytes.data())},
+                     .run = base::load_le<std::uint64_t>(bytes.data() + 8),
+                     .sequence = base::load_le<std::uint64_t>(bytes.data() + 16)};
 }
 
 MessageKind kind_of(std::uint32_t type) noexcept {
@@ -86,7 +89,10 @@ RaftEngine::RaftEngine(const RaftParts& parts)
       incarnation_(parts.image.incarnation),
       self_(parts.self),
       storage_(parts.storage),
-      logger_(parts.logger) {}
+      runner_(parts.runner),
+      logger_(parts.logger),
+      sync_reads_(parts.sync_reads),
+      crashes_(parts.crashes) {}
 
 base::Result<std::unique_ptr<Engine>, OpenError> RaftEngine::open(const RaftParts& parts) {
   std::unique_ptr<RaftEngine> engine(new RaftEngine(parts));
@@ -104,7 +110,10 @@ base::Result<void, OpenError> RaftEngine::create(const RaftParts& parts) {
   const cad_config config = image.config(parts);
   if (cad_raft_create(&config, &callbacks, &raft) != CAD_OK) {
     return base::fail(OpenError::kDamaged,
-                      fmt::format("group {}: its records contradict each other", group_.value()));
+                      fmt::format("group {}: its records contradict each other: look at them with "
+                                  "`cadastre log dump`, remove the node from the group, and join "
+                                  "with an empty directory and a new raft_id",
+                                  group_.value()));
   }
   raft_.reset(raft);
   return {};
@@ -116,8 +125,11 @@ cad_result RaftEngine::read(void* self,
                             std::uint64_t bytes_max,
                             cad_entries** out) noexcept {
   const RaftEngine& engine = *static_cast<RaftEngine*>(self);
+  if (engine.sync_reads_ != nullptr) engine.sync_reads_->fetch_add(1, std::memory_order_relaxed);
   const auto entries = engine.storage_.read(engine.group_, engine.incarnation_, Index{low},
                                             Index{high - 1}, bytes_max);
+  // Not left to raft-rs, whose panic would count against the group (L-36): it is the disk that failed.
+  if (!entries) engine.runner_.fail_stop("the log could not be read: " + entries.error().detail);
   if (!entries) return CAD_DROPPED;
   const std::vector<cad_entry> views = entry_views(*entries);
   *out = cad_entries_new(views.data(), views.size());
@@ -131,6 +143,7 @@ void RaftEngine::write_line(void* self, std::uint32_t level, cad_slice text) noe
     base::stderr_log_sink()->write(base::LogLevel::kError,
                                    fmt::format("raft group {} node {}: {}", engine.group_.value(),
                                                engine.self_.value(), line));
+    if (engine.crashes_ != nullptr) engine.crashes_->crashed(engine.group_, line);
   }
   if (engine.logger_ == nullptr || level > CAD_LOG_WARNING) return;
   const std::initializer_list<base::LogField> fields{
@@ -200,8 +213,10 @@ Output RaftEngine::take_output() {
   messages = cad_ready_persisted_messages(ready.get(), &count);
   output.held = messages_of(ready, messages, count);
   const cad_read_state* reads = cad_ready_read_states(ready.get(), &count);
-  for (const cad_read_state& read : std::span(reads, count))
-    output.reads.push_back({decode_context(view_of(read.context)), Index{read.index}});
+  for (const cad_read_state& read : std::span(reads, count)) {
+    if (const auto context = decode_context(view_of(read.context)))
+      output.reads.push_back({*context, Index{read.index}});
+  }
   if (cad_entries* taken = cad_ready_take_committed(ready.get()); taken != nullptr) {
     const std::shared_ptr<cad_entries> committed(taken, &cad_entries_free);
     const cad_entry* views = cad_entries_view(committed.get(), &count);
@@ -254,7 +269,7 @@ std::optional<MessageHead> RaftEngine::look(ByteView message) const {
                      .kind = kind_of(head.type),
                      .forced = head.forced != 0,
                      .entries = head.entries,
-                     .snapshot = Index{head.snapshot_index},
+                     .snapshot = {Term{head.snapshot_term}, Index{head.snapshot_index}},
                      .data = view_of(head.snapshot_data)};
 }
 

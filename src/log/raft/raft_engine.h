@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "log/engine.h"
+#include "log/metrics.h"
 #include "log/raft/open_raft_engine.h"
 #include "log/raft/shim_views.h"
 #include "log/replica.h"
@@ -68,7 +69,10 @@ class RaftEngine final : public Engine, public Replica {
   const Incarnation incarnation_;
   const NodeId self_;
   LogStorage& storage_;
+  Runner& runner_;
   const base::Logger* const logger_;
+  Counter* const sync_reads_;
+  CrashListener* const crashes_;
   RaftHandle raft_;
   Position term_start_;  // The last term that this node opened as a leader.
 };

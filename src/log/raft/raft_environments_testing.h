@@ -31,6 +31,7 @@ class HandNetwork {
     void send_snapshot_report(NodeId to, GroupId group, const SnapshotReport& report) override {
       network_.mail_.push_back({from_, to, {}, std::pair{group, report}});
     }
+    void disconnect(NodeId /*peer*/) override {}
 
    private:
     HandNetwork& network_;

@@ -2,13 +2,16 @@
 // disk, the network and time in the hands of the test.
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "log/limits.h"
 #include "log/peers.h"
 #include "log/raft/raft_cluster_testing.h"
+#include "log/request_limits.h"
 
 namespace cadastre::log {
 namespace {
@@ -40,6 +43,29 @@ TEST(RaftScene, ThreeVotersExecuteTheSame) {
   cluster.settle();
   EXPECT_EQ(refused->error(), "not_leader");
   EXPECT_NE(refused->answer->error().detail.find("node 1 leads"), std::string::npos);
+}
+
+TEST(RaftScene, SmallCommandsWaitForTheCommitBeforeThemAndManyBytesDoNot) {  // handover.h
+  RaftCluster cluster(3);
+  cluster.establish(1);
+  cluster.at(2).disk_hangs = true;
+  cluster.at(3).disk_hangs = true;
+  const auto propose = [&](std::size_t bytes) {
+    const auto outcome = cluster.at(1).propose(std::string(bytes, 'x'));
+    cluster.settle();
+    return outcome;
+  };
+  const auto first = propose(1);  // This disk has it, and no quorum.
+  const Index last = cluster.at(1).status().last;
+  const auto small = propose(2);
+  EXPECT_EQ(cluster.at(1).status().last, last);
+  const auto large = propose(kWaitsForCommitBytesMax);
+  EXPECT_GT(cluster.at(1).status().last, last);
+  EXPECT_FALSE(first->applied() || small->applied() || large->applied());
+  cluster.at(2).disk_hangs = false;
+  cluster.at(3).disk_hangs = false;
+  cluster.pass_time(seconds(1));
+  EXPECT_TRUE(first->applied() && small->applied() && large->applied());
 }
 
 TEST(RaftScene, AVoteLeavesAfterItsSyncAndIsForgottenWithIt) {  // R3
@@ -103,6 +129,30 @@ TEST(RaftScene, ACommandWhoseEntryWasReplacedIsSuperseded) {  // 1.5, L-14
   EXPECT_EQ(lost->times, 1);
   for (const std::uint64_t id : {1U, 2U, 3U})
     EXPECT_EQ(cluster.at(id).executed(), Commands{"kept"}) << id;
+}
+
+TEST(RaftScene, RequestsBeyondTheBoundAreTurnedAwayAtOnce) {
+  RaftCluster cluster(3);
+  cluster.establish(1);
+  std::size_t busy = 0;
+  std::size_t answered = 0;
+  for (std::size_t i = 0; i <= kRequestsMax; ++i) {
+    cluster.at(1).group().transfer_leadership(NodeId{2}, {}, [&](const auto& done) {
+      ++answered;
+      busy += static_cast<std::size_t>(!done && done.error().code == TransferError::kBusy);
+    });
+  }
+  EXPECT_EQ(answered, 1U);
+  EXPECT_EQ(busy, 1U);
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i <= kRequestsMax; ++i) {
+    cluster.at(1).group().change_membership({}, [&](const auto& done) {
+      refused += static_cast<std::size_t>(!done && done.error().code == ConfError::kBusy);
+    });
+  }
+  EXPECT_EQ(refused, 1U);
+  cluster.pass_time(seconds(2));
+  EXPECT_EQ(answered, kRequestsMax + 1);  // Nobody is forgotten.
 }
 
 TEST(RaftScene, AnAcceptedCommandOfALostLeaderIsNeverCalledRefused) {  // 1.5, L-14
@@ -300,6 +350,25 @@ TEST(RaftScene, AJointMembershipIsLeftByWhoeverLeads) {  // R14, L-89
   ASSERT_TRUE(*entered);
   ASSERT_TRUE(**entered) << (**entered).error().detail;
   EXPECT_TRUE((**entered)->conf.joint());
+  cluster.at(1).crash();
+  const std::uint64_t leader = cluster.elect();
+  ASSERT_NE(leader, 0U);
+  cluster.pass_time(seconds(1));
+  EXPECT_FALSE(cluster.at(leader).status().conf->conf.joint());
+  EXPECT_EQ(cluster.at(leader).status().conf->conf.voters,
+            (std::vector{NodeId{1}, NodeId{2}, NodeId{3}}));
+}
+
+TEST(RaftScene, AJointMembershipIsLeftThoughItsLeaderDiedBeforeItActed) {  // R14, L-89
+  RaftCluster cluster(5);
+  cluster.establish(1);
+  cluster.at(1).applier_stands = true;
+  const auto entered =
+      cluster.at(1).change({.steps = {{ConfOp::kRemove, NodeId{4}}, {ConfOp::kRemove, NodeId{5}}}});
+  cluster.pass_time(4 * kTick);
+  EXPECT_FALSE(*entered);
+  EXPECT_FALSE(cluster.at(1).status().conf->conf.joint());
+  EXPECT_TRUE(cluster.at(2).status().conf->conf.joint());
   cluster.at(1).crash();
   const std::uint64_t leader = cluster.elect();
   ASSERT_NE(leader, 0U);

@@ -1,12 +1,16 @@
 // Scenes of nodes whose disk is nearly full or does not answer (L-50, L-51).
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "log/limits.h"
 #include "log/raft/raft_cluster_testing.h"
+#include "log/raft/snapshot_scene_testing.h"
 
 namespace cadastre::log {
 namespace {
@@ -80,6 +84,51 @@ TEST(RetreatScene, ALeaderWhoseDiskDoesNotAnswerLetsAnotherLead) {  // L-51
   ASSERT_NE(leader, 0U);
   ASSERT_NE(leader, 1U);
   EXPECT_EQ(cluster.at(leader).executed(), (Commands{"before", "one"}));
+}
+
+TEST(RetreatScene, AGroupWhoseLogIsFarTooLargeTakesNoMoreOfUsersUntilItsStateIsFlushed) {  // L-47
+  Settings settings = eager();
+  settings.group_log_bytes_hard = 100 * kKiB;
+  settings.retention.unflushed_age_max = seconds(1'000'000);
+  RaftCluster cluster(1, settings);
+  cluster.establish(1);
+  const auto put = [&](std::size_t bytes) {
+    const auto done = cluster.at(1).propose(std::string(bytes, 'x'));
+    cluster.pass_time(seconds(1));
+    return done;
+  };
+  EXPECT_TRUE(put(99 * kKiB)->applied());
+  EXPECT_TRUE(put(2 * kKiB)->applied());
+  const auto refused = put(1);
+  EXPECT_EQ(refused->error(), "overloaded");
+  EXPECT_EQ(refused->answer->error().detail,
+            "the group's log is too large: its state has to be flushed");
+  cluster.at(1).machine().request_flush();
+  cluster.pass_time(seconds(1));
+  EXPECT_TRUE(put(1)->applied());
+}
+
+// What a leader sends while the disk does not answer becomes one set: it must stay one that a crash may tear (L-24).
+TEST(RetreatScene, WhatGathersBeforeASlowDiskStaysBelowTheBoundOfASet) {
+  constexpr std::size_t kLarge = 2 * kMiB;
+  RaftCluster cluster(3);
+  cluster.establish(1);
+  std::size_t largest = 0;
+  cluster.at(3).on_set = [&](const WriteSet& set) {
+    largest = std::max(largest, set.bytes);
+  };
+  cluster.at(3).disk_hangs = true;
+  for (int i = 0; i < 40; ++i) {
+    const auto done = cluster.at(1).propose(std::string(kLarge, 'x'));
+    cluster.settle();
+    ASSERT_TRUE(done->applied());
+  }
+  EXPECT_GT(cluster.at(3).host().metrics().appends_refused.load(), 0U);
+  cluster.at(3).disk_hangs = false;
+  cluster.pass_time(seconds(5));
+  EXPECT_EQ(cluster.at(3).executed().size(), 40U);
+  EXPECT_GT(largest, 8 * kLarge) << "else nothing was at stake";
+  EXPECT_LE(largest, kSetBytesHard);
 }
 
 }  // namespace

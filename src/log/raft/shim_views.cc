@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "log/raft/conf_body.h"
+#include "log/conf_body.h"
 
 namespace cadastre::log {
 namespace {

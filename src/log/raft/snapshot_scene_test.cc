@@ -2,7 +2,6 @@
 // bulk work and time in the hands of the test.
 
 #include <chrono>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "log/raft/raft_cluster_testing.h"
+#include "log/raft/snapshot_scene_testing.h"
 
 namespace cadastre::log {
 namespace {
@@ -26,47 +26,6 @@ std::uint32_t type_of(const Letter& letter) {
   const ByteView bytes = letter.frame.body.bytes();
   const bool typed = bytes.size() > 1 && bytes[0] == std::byte{8};
   return typed ? std::to_integer<std::uint32_t>(bytes[1]) : 0;
-}
-
-// Truncates whatever it may, as soon as it may.
-Settings eager() {
-  Settings settings;
-  settings.housekeeping_every = std::chrono::milliseconds(100);
-  settings.retention.truncate_every = std::chrono::milliseconds(100);
-  settings.retention.truncate_entries_min = 1;
-  settings.retention.leader_trail_entries = 0;
-  settings.retention.leader_trail_bytes = 0;
-  settings.retention.follower_trail_bytes = 0;
-  return settings;
-}
-
-void propose(RaftCluster& cluster, std::uint64_t leader, int from, int to) {
-  for (int i = from; i <= to; ++i) {
-    const auto done = cluster.at(leader).propose("command " + std::to_string(i));
-    cluster.settle();
-    ASSERT_TRUE(done->applied()) << i << " " << done->error();
-  }
-}
-
-// What these have executed is flushed, and their log goes as far as it may.
-void flush(RaftCluster& cluster, std::initializer_list<std::uint64_t> ids) {
-  for (const std::uint64_t id : ids)
-    cluster.at(id).machine().request_flush();
-  cluster.pass_time(std::chrono::milliseconds(300));
-}
-
-// Node 3 lacks what the others have truncated, and is down.
-void leave_behind(RaftCluster& cluster) {
-  cluster.establish(1);
-  cluster.at(3).crash();
-  propose(cluster, 1, 1, 20);
-  flush(cluster, {1, 2});
-  ASSERT_EQ(cluster.at(1).status().truncated, cluster.at(1).status().applied);
-}
-
-void expect_level(RaftCluster& cluster, std::uint64_t id) {
-  EXPECT_EQ(cluster.at(id).executed(), cluster.at(1).executed());
-  EXPECT_EQ(cluster.at(id).machine().state().digest, cluster.at(1).machine().state().digest);
 }
 
 TEST(SnapshotScene, AReturningFollowerBelowTheLogIsFedAndGoesOn) {  // L-71, L-74, 7.3
@@ -157,6 +116,57 @@ TEST(SnapshotScene, AJoinerIsFedThoughAnOlderOneIsOnOffer) {  // L-72
   expect_level(cluster, joiner);  // It has refused the one that does not name it.
   EXPECT_EQ(cluster.at(joiner).machine().installs, 1);
   EXPECT_EQ(cluster.at(1).host().metrics().snapshots_made.load(), 2U);
+}
+
+// L-55, L-56: what an install makes of a change is durable with its first set; before it no state may have the change.
+TEST(SnapshotScene, AChangeBelowASnapshotIsNotExecutedBeforeItsInstallIsDurable) {
+  RaftCluster cluster(3, eager());
+  cluster.establish(1);
+  std::vector<Letter> late;  // Appends to node 3.
+  cluster.kept = &late;
+  cluster.passes = [](const Letter& letter) {
+    return letter.to != NodeId{3} || type_of(letter) != kMsgAppend;
+  };
+  propose(cluster, 1, 1, 5);
+  const auto added = cluster.at(1).change({{{ConfOp::kAddLearner, NodeId{9}}}, {}});
+  cluster.settle();
+  ASSERT_TRUE(*added && (*added)->has_value());
+  const Index change = (*added)->value().index;
+  propose(cluster, 1, 6, 6);  // Says that the change is committed.
+  const std::size_t enough = late.size();
+  propose(cluster, 1, 7, 20);
+  flush(cluster, {1, 2});
+
+  // A snapshot is sent, whose files are long on their way; then the late entries arrive at a slow disk.
+  cluster.at(3).bulk_stands = true;
+  cluster.at(1).host().on_unreachable(NodeId{3});
+  cluster.pass_time(seconds(1));
+  cluster.at(3).disk_hangs = true;
+  cluster.at(3).applier_stands = true;
+  for (const Letter& letter :
+       std::vector<Letter>(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(enough)))
+    cluster.at(3).receive(letter);
+  cluster.settle();
+  cluster.at(3).bulk_stands = false;
+  cluster.settle();  // Staged: the applier is to be asked whether it would take it,
+  cluster.at(3).disk_hangs = false;
+  cluster.settle();  // and behind that the entries wait, now that they are synced.
+  ASSERT_GE(cluster.at(3).status().committed, change);
+  ASSERT_LT(cluster.at(3).status().committed, cluster.at(1).status().truncated);
+  cluster.at(3).disk_hangs = true;
+  cluster.at(3).applier_stands = false;
+  cluster.settle();
+  ASSERT_EQ(cluster.at(3).status().last, cluster.at(3).status().truncated) << "it installs";
+  EXPECT_EQ(cluster.at(3).machine().applied().index, Index{change.value() - 1});
+  cluster.at(3).machine().request_flush();
+  cluster.at(3).crash();  // The state is there, and nothing of the install.
+  cluster.at(3).disk_hangs = false;
+  cluster.heal();
+  cluster.at(3).start();
+  cluster.at(1).host().on_unreachable(NodeId{3});  // Its streams ended.
+  cluster.pass_time(seconds(3));
+  expect_level(cluster, 3);
+  EXPECT_TRUE(cluster.at(3).status().conf->conf.has(NodeId{9}));
 }
 
 TEST(SnapshotScene, TheReceiverBeginsWithTheConfigurationOfTheCheckpoint) {  // R7, L-72
@@ -259,6 +269,62 @@ TEST(SnapshotScene, StagingThatFailsIsReportedAndANewOneOffered) {  // L-75
   cluster.pass_time(seconds(3));
   expect_level(cluster, 3);
   EXPECT_EQ(cluster.at(3).machine().installs, 1);
+}
+
+TEST(SnapshotScene, ACheckpointThatIsNotUnderstoodCostsNothing) {  // L-74, L-75
+  RaftCluster cluster(3, eager());
+  leave_behind(cluster);
+  int failed = 0;
+  cluster.passes = [&](const Letter& letter) {
+    if (letter.report && !letter.report->installed) ++failed;
+    return true;
+  };
+  cluster.at(3).start();
+  cluster.at(3).machine().outdated = true;
+  cluster.at(3).look_at_clock();  // It says what it has.
+  const Index truncated = cluster.at(3).status().truncated;
+  cluster.pass_time(seconds(5));
+  EXPECT_GE(failed, 1);
+  EXPECT_TRUE(cluster.at(3).status().halted.empty()) << cluster.at(3).status().halted;
+  EXPECT_EQ(cluster.at(3).status().truncated, truncated);  // Its log is the old one,
+  EXPECT_EQ(cluster.at(3).machine().installs, 0);
+  EXPECT_EQ(cluster.at(3).shelf().size(), 0U);
+  cluster.at(1).crash();  // it votes,
+  ASSERT_EQ(cluster.elect(), 2U);
+  cluster.at(3).crash();  // and it opens: with the release that understands, this time.
+  cluster.at(3).start();
+  cluster.pass_time(seconds(5));
+  EXPECT_EQ(cluster.at(3).executed(), cluster.at(2).executed());
+  EXPECT_EQ(cluster.at(3).machine().installs, 1);
+}
+
+TEST(SnapshotScene, NothingIsSteppedWhileTheStateMachineReads) {  // L-74
+  RaftCluster cluster(3, eager());
+  leave_behind(cluster);
+  cluster.at(3).start();
+  cluster.at(3).applier_stands = true;
+  cluster.at(3).look_at_clock();  // It says what it has.
+  const Index truncated = cluster.at(3).status().truncated;
+  cluster.pass_time(seconds(3));
+  EXPECT_EQ(cluster.at(3).shelf().size(), 1U);  // Staged,
+  EXPECT_EQ(cluster.at(3).status().truncated, truncated);
+  cluster.at(3).applier_stands = false;
+  cluster.pass_time(seconds(1));
+  expect_level(cluster, 3);
+  EXPECT_EQ(cluster.at(3).machine().installs, 1);
+}
+
+TEST(SnapshotScene, ACheckpointThatCannotBeMadeLeavesNothingBehind) {  // L-71
+  RaftCluster cluster(3, eager());
+  leave_behind(cluster);
+  cluster.at(1).machine().checkpoints_break = true;
+  cluster.at(3).start();
+  cluster.pass_time(seconds(16));  // Each try comes after twice the time.
+  EXPECT_EQ(cluster.at(1).host().metrics().snapshots_failed.load(), 5U);
+  EXPECT_EQ(cluster.at(1).shelf().size(), 0U);
+  cluster.at(1).machine().checkpoints_break = false;
+  cluster.pass_time(seconds(17));
+  expect_level(cluster, 3);
 }
 
 TEST(SnapshotScene, ALeaderThatHearsNothingOffersAnewAfterTenMinutes) {  // L-75

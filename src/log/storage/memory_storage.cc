@@ -219,6 +219,13 @@ base::Result<void, WriteError> MemoryStorage::write(const WriteSet& set) {
   return {};
 }
 
+void MemoryStorage::spoil_entry(GroupId group, Incarnation incarnation, Index index) {
+  const RecordKey key = entry_key({group, incarnation}, index);
+  const auto found = records_.find(key.view());
+  CAD_CHECK(found != records_.end(), "only what is there can be spoilt");
+  found->second.front() ^= std::byte{1};
+}
+
 base::Result<std::vector<Entry>, LogReadError> MemoryStorage::read(
     GroupId group, Incarnation incarnation, Index low, Index high, std::size_t bytes_max) {
   MapCursor cursor(records_);

@@ -62,6 +62,9 @@ class MemoryStorage final : public LogStorage {
                                                                     std::size_t bytes_max) override;
   [[nodiscard]] StorageUsage usage() const override { return {disk_.bytes().size()}; }
 
+  // The disk gives back other bytes than it was given: this entry fails its sum when it is read.
+  void spoil_entry(GroupId group, Incarnation incarnation, Index index);
+
   // The two halves of write(), for whoever decides when a sync ends.
   void append(const WriteSet& set);
   void sync();

@@ -13,11 +13,14 @@
 
 #include <fmt/format.h>
 
+#include "log/crash_notes.h"
+
 namespace cadastre::log {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames{"CURRENT",  "IDENTITY", "LOCK",    "LOG",
-                                                 kOwnerFile, kNodeFile,  "NODE.new"};
+constexpr std::array<std::string_view, 9> kNames{"CURRENT",  "IDENTITY",     "LOCK",
+                                                 "LOG",      kOwnerFile,     kNodeFile,
+                                                 "NODE.new", kCrashNoteName, kCrashNoteNewName};
 constexpr std::array<std::string_view, 3> kPrefixes{"MANIFEST-", "OPTIONS-", "LOG.old."};
 constexpr std::array<std::string_view, 3> kSuffixes{".log", ".sst", ".dbtmp"};
 

@@ -14,9 +14,10 @@ namespace cadastre::log {
 namespace {
 
 TEST(RocksDirectory, KnowsItsFilesByTheirNames) {
-  for (const char* name : {"CURRENT", "IDENTITY", "LOCK", "LOG", "OWNER",
-                           "LOG.old.1700000000000000", "MANIFEST-000005", "OPTIONS-000007",
-                           "OPTIONS-000007.dbtmp", "000012.log", "000013.sst", "000001.dbtmp"})
+  for (const char* name :
+       {"CURRENT", "IDENTITY", "LOCK", "LOG", "OWNER", "crash.note", "crash.note.new",
+        "LOG.old.1700000000000000", "MANIFEST-000005", "OPTIONS-000007", "OPTIONS-000007.dbtmp",
+        "000012.log", "000013.sst", "000001.dbtmp"})
     EXPECT_TRUE(is_log_file(name)) << name;
   for (const char* name :
        {"", "current", "CURRENT.bak", "notes.txt", ".log", "a.log", "12a.sst", "000012.log~",

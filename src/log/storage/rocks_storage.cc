@@ -19,6 +19,7 @@
 #include "log/storage/image_reader.h"
 #include "log/storage/rocks_directory.h"
 #include "log/storage/rocks_read_only.h"
+#include "log/storage/stepwise_deletes.h"
 #include "log/storage/write_plan.h"
 
 namespace cadastre::log {
@@ -73,9 +74,9 @@ rocksdb::Env& env_of(const RocksOptions& ours) {
 }
 
 // The table of spec 4.2, with its reasons.
-rocksdb::Options options_of(const RocksOptions& ours) {
+rocksdb::Options options_of(const RocksOptions& ours, rocksdb::Env& env) {
   rocksdb::Options options;
-  options.env = &env_of(ours);
+  options.env = &env;
   options.create_if_missing = true;  // Only reached when the directory is empty or a database.
   // What a crash tore is gone by now (log_tail.h): whatever is still refused is damage.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
@@ -242,6 +243,7 @@ base::Result<std::optional<NodeIdentity>, OpenError> check_owner(const RocksOpti
 RocksStorage::RocksStorage(Opened opened, NodeIdentity identity)
     : lock_(std::move(opened.lock)),
       errors_(std::move(opened.errors)),
+      env_(std::move(opened.env)),
       database_(std::move(opened.database)),
       torn_(std::move(opened.torn)),
       identity_(identity),
@@ -266,13 +268,13 @@ base::Result<std::unique_ptr<RocksStorage>, OpenError> RocksStorage::open(
   }
   Opened opened {
     CAD_TRY(lock_directory(options.directory))
-    , std::make_shared<BackgroundErrors>(), nullptr, {}
+    , std::make_shared<BackgroundErrors>(), stepwise_deletes(env_of(options)), nullptr, {}
   };
   if (content == DirectoryContent::kDatabase) {
     opened.torn = CAD_TRY(judge_tail(options.directory));
     CAD_TRY(cut_tails(opened.torn));
   }
-  rocksdb::Options database_options = options_of(options);
+  rocksdb::Options database_options = options_of(options, *opened.env);
   database_options.listeners.push_back(opened.errors);
   rocksdb::DB* database = nullptr;
   rocksdb::Status status =

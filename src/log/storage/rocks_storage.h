@@ -73,6 +73,7 @@ class RocksStorage final : public LogStorage {
   struct Opened {
     base::DirectoryLock lock;
     std::shared_ptr<BackgroundErrors> errors;
+    std::unique_ptr<rocksdb::Env> env;
     std::unique_ptr<rocksdb::DB> database;
     std::vector<TornTail> torn;
   };
@@ -84,6 +85,7 @@ class RocksStorage final : public LogStorage {
 
   const base::DirectoryLock lock_;                  // Released after the database is closed.
   const std::shared_ptr<BackgroundErrors> errors_;  // RocksDB holds it, too.
+  const std::unique_ptr<rocksdb::Env> env_;
   const std::unique_ptr<rocksdb::DB> database_;
   const std::vector<TornTail> torn_;
   const NodeIdentity identity_;

@@ -230,6 +230,16 @@ TEST_F(RocksStorageTest, ADirectoryWhoseMakingWasCutShortIsMadeAnew) {
   EXPECT_TRUE(fs::exists(directory() / kNodeFile));
 }
 
+TEST_F(RocksStorageTest, AFileThatWasOnItsWayOutIsGoneAfterTheNextStart) {  // stepwise_deletes.h
+  const ScratchDirectory scratch;
+  const fs::path directory = scratch.path() / "log";
+  ASSERT_TRUE(open(directory));
+  const fs::path leaving = directory / "000999.dbtmp";
+  std::ofstream(leaving) << "what is left of it";
+  ASSERT_TRUE(open(directory));
+  EXPECT_FALSE(fs::exists(leaving));
+}
+
 TEST_F(RocksStorageTest, TheSecondOpenerLearnsWhoIsFirst) {
   const auto first = open(directory());
   ASSERT_TRUE(first);

@@ -11,6 +11,7 @@
 #include "base/gate.h"
 #include "server/checkpoint_store.h"
 #include "server/fetch_request.h"
+#include "server/grpc/first_word.h"
 #include "server/grpc/peer_wire.h"
 #include "server/limits.h"
 
@@ -42,18 +43,22 @@ class CheckpointOutlet final : public grpc::ServerGenericBidiReactor {
   CheckpointOutlet(std::shared_ptr<PeerCore> core,
                    CheckpointStore& store,
                    grpc::GenericCallbackServerContext& context)
-      : core_(std::move(core)), store_(store), context_(context) {
+      : core_(std::move(core)), store_(store), context_(context), first_word_(core_, context) {
     StartRead(&buffer_);
   }
 
   void OnReadDone(bool ok) override {
+    first_word_.came();
     if (!ok) return Finish(grpc::Status::CANCELLED);
     const auto request = judged();
     if (!request) return refuse(request.error().code);
     store_.read(request->checkpoint, request->range,
                 [this](const base::Result<base::Bytes, RangeError>& bytes) { answer(bytes); });
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    first_word_.came();
+    delete this;
+  }
 
  private:
   [[nodiscard]] base::Result<FetchRequest, PeerRefusal> judged() {
@@ -83,6 +88,7 @@ class CheckpointOutlet final : public grpc::ServerGenericBidiReactor {
   const std::shared_ptr<PeerCore> core_;
   CheckpointStore& store_;
   grpc::GenericCallbackServerContext& context_;
+  FirstWord first_word_;
   grpc::ByteBuffer buffer_;  // The request, then the answer.
 };
 

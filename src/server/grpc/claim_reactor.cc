@@ -100,8 +100,8 @@ class ClaimReactor final : public grpc::ServerWriteReactor<v1::Grant>, public Cl
     {
       const base::MutexLock lock(mutex_);
       cancelled_ = true;
-      if (writing_) return;  // OnWriteDone follows.
-      if (parts_.streams.leave(waiter_) == ClaimWaiters::Leaving::kBeingTried) return;
+      // Else end() follows, or OnWriteDone: of a grant that is written, or that is about to come.
+      if (writing_ || parts_.streams.leave(waiter_) != ClaimWaiters::Leaving::kGone) return;
     }
     finish({client::StatusCode::kCancelled, "the caller left", {}});
   }

@@ -27,6 +27,7 @@ constexpr const char* kAuthorizationKey = "authorization";
 // A leader that was away is found again soon.
 constexpr int kReconnectMinMs = 50;
 constexpr int kReconnectMaxMs = 500;
+constexpr int kConnectMs = 2'000;
 
 std::shared_ptr<grpc::ChannelCredentials> credentials(
     const std::optional<client::TlsOptions>& tls) {
@@ -138,6 +139,7 @@ Forwarder::Stubs* Forwarder::stubs_of(const std::string& address) {
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMinMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);  // How long an attempt may take.
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
   const auto channel = grpc::CreateCustomChannel(address, credentials(tls_), arguments);
   Stubs stubs{v1::Coordination::NewStub(channel), v1::Admin::NewStub(channel)};

@@ -1,13 +1,18 @@
 #include "server/grpc/peer_core.h"
 
+#include <utility>
+
 #include <grpcpp/grpcpp.h>
 
 #include "server/grpc/peer_sender.h"
+#include "server/limits.h"
 
 namespace cadastre::server {
 namespace {
 
 constexpr int kKeepaliveMs = 10'000;
+// An attempt to connect takes so long at most, TLS included: a peer behind a cut that ended is found soon (L-67).
+constexpr int kConnectMs = 2'000;
 
 }  // namespace
 
@@ -29,6 +34,16 @@ void PeerCore::forget_stream(const Admitted& stream) {
   const base::MutexLock lock(streams_mutex_);
   const auto open = streams_.find({stream.stream.from, stream.stream.lane});
   if (open != streams_.end() && open->second.number == stream.number) streams_.erase(open);
+}
+
+void PeerCore::disconnect(log::NodeId from) {
+  counters.refuse(PeerRefusal::kDamaged);
+  const base::MutexLock lock(streams_mutex_);
+  for (const log::Lane lane : {log::Lane::kControl, log::Lane::kBulk}) {
+    const auto open = streams_.find({from, lane});
+    if (open == streams_.end() || !open->second.cancel) continue;
+    std::exchange(open->second.cancel, nullptr)();
+  }
 }
 
 bool PeerCore::is_current(const log::Preamble& stream) const {
@@ -74,12 +89,25 @@ void PeerCore::send(log::NodeId to, log::Lane lane, std::vector<log::LaneMessage
 }
 
 void PeerCore::report_unreachable(log::NodeId to) {
+  bool owed = false;
   {
     const base::MutexLock lock(pacing_mutex_);
-    if (!unreachable_.due(to, parts.clock.elapsed())) return;
+    owed = !unreachable_.due(to, parts.clock.elapsed());
+    if (owed && !unreachable_owed_.insert(to).second) return;
   }
+  if (owed) return report_later(to);
   PeerCounters::count(counters.unreachable);
-  if (sink != nullptr) sink->on_unreachable(to);
+  if (log::TransportSink* const told = sink.load()) told->on_unreachable(to);
+}
+
+void PeerCore::report_later(log::NodeId to) {
+  later(shared_from_this(), log::kUnreachableEvery, [this, to] {
+    {
+      const base::MutexLock lock(pacing_mutex_);
+      unreachable_owed_.erase(to);
+    }
+    report_unreachable(to);
+  });
 }
 
 void PeerCore::answer_not_here(log::NodeId to, log::GroupId group, log::Index configuration) {
@@ -120,6 +148,11 @@ std::shared_ptr<grpc::Channel> peer_channel(const PeerCore& core,
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // By its name a pause; in fact how long an attempt may take, unless the pause after it is longer.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kConnectMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kPeerWindowBytes);
   arguments.SetMaxReceiveMessageSize(static_cast<int>(answer_bytes_max));
   return grpc::CreateCustomChannel(address, core.credentials, arguments);
 }

@@ -5,11 +5,14 @@
 
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +24,7 @@
 #include "base/mutex.h"
 #include "base/random.h"
 #include "client/timer.h"
+#include "log/frame_bodies.h"
 #include "log/frame_codec.h"
 #include "log/peer_lane.h"
 #include "log/peer_pacing.h"
@@ -30,6 +34,7 @@
 #include "server/peer_admission.h"
 #include "server/peer_counters.h"
 #include "server/peer_hooks.h"
+#include "server/peer_limits.h"
 
 namespace grpc {
 class Channel;
@@ -50,7 +55,7 @@ struct PeerParts {
   const base::Logger* logger = nullptr;
 };
 
-class PeerCore {
+class PeerCore : public std::enable_shared_from_this<PeerCore> {
  public:
   explicit PeerCore(const PeerParts& given) : parts(given), admission_(given.self) {}
 
@@ -66,6 +71,8 @@ class PeerCore {
                                                           std::move_only_function<void()> cancel)
       CAD_EXCLUDES(streams_mutex_);
   void forget_stream(const Admitted& stream) CAD_EXCLUDES(streams_mutex_);
+  // The node sent what no node of ours sends: its streams end.
+  void disconnect(log::NodeId from) CAD_EXCLUDES(streams_mutex_);
   [[nodiscard]] bool is_current(const log::Preamble& stream) const CAD_EXCLUDES(streams_mutex_);
 
   // Frames came from the node.
@@ -73,6 +80,8 @@ class PeerCore {
   // To a peer that is not in the address book: dropped.
   void send(log::NodeId to, log::Lane lane, std::vector<log::LaneMessage> messages)
       CAD_EXCLUDES(senders_mutex_);
+  // At most once in kUnreachableEvery for each peer; what comes too soon is made up for (L-66): an engine whose snapshot was
+  // dropped waits for that word.
   void report_unreachable(log::NodeId to) CAD_EXCLUDES(pacing_mutex_);
   void answer_not_here(log::NodeId to, log::GroupId group, log::Index configuration)
       CAD_EXCLUDES(pacing_mutex_, senders_mutex_);
@@ -93,8 +102,11 @@ class PeerCore {
   // Set before the first stream.
   std::shared_ptr<grpc::ChannelCredentials> credentials;
   Transport security = Transport::kPlain;
-  log::TransportSink* sink = nullptr;
   PeerHooks* hooks = nullptr;
+  // The log may send before the transport has started: what is dropped then is reported to nobody.
+  std::atomic<log::TransportSink*> sink{nullptr};
+  std::optional<log::NodeAddress> announced = std::nullopt;
+  std::chrono::milliseconds first_word_wait = kFirstWordWait;
 
   // Where the node is now; nothing: it is not in the address book.
   [[nodiscard]] std::optional<std::string> address_of(log::NodeId node) const
@@ -107,6 +119,8 @@ class PeerCore {
   [[nodiscard]] Senders senders() const CAD_EXCLUDES(senders_mutex_);
 
  private:
+  void report_later(log::NodeId to) CAD_EXCLUDES(pacing_mutex_);
+
   struct OpenStream {
     std::uint64_t number = 0;
     std::move_only_function<void()> cancel;
@@ -126,6 +140,7 @@ class PeerCore {
   base::Mutex pacing_mutex_;  // Of `parts.random`, too.
   log::Pacer<log::NodeId> unreachable_ CAD_GUARDED_BY(pacing_mutex_){log::kUnreachableEvery,
                                                                      log::kPeersMax};
+  std::set<log::NodeId> unreachable_owed_ CAD_GUARDED_BY(pacing_mutex_);
   log::Pacer<log::NodeId> warnings_ CAD_GUARDED_BY(pacing_mutex_){std::chrono::seconds(10),
                                                                   log::kPeersMax};
   log::Pacer<std::pair<log::NodeId, log::GroupId>> not_here_ CAD_GUARDED_BY(pacing_mutex_){

@@ -12,6 +12,7 @@
 #include "log/fragment_joiner.h"
 #include "log/frame_bodies.h"
 #include "log/frame_codec.h"
+#include "server/grpc/first_word.h"
 #include "server/grpc/peer_wire.h"
 
 namespace cadastre::server {
@@ -31,12 +32,13 @@ struct Pause {
 class PeerInlet final : public grpc::ServerGenericBidiReactor {
  public:
   PeerInlet(std::shared_ptr<PeerCore> core, grpc::GenericCallbackServerContext& context)
-      : core_(std::move(core)), context_(context) {
+      : core_(std::move(core)), context_(context), first_word_(core_, context) {
     StartRead(&buffer_);
   }
 
   void OnReadDone(bool ok) override {
     if (!ok) return Finish(grpc::Status::OK);  // The peer left, or the stream was cancelled.
+    first_word_.came();
     const std::optional<PeerRefusal> refused = admitted_ ? take_in() : begin();
     if (refused) return refuse(*refused);
     read_on();
@@ -52,6 +54,7 @@ class PeerInlet final : public grpc::ServerGenericBidiReactor {
   }
 
   void OnDone() override {
+    first_word_.came();
     if (admitted_) core_->forget_stream(*admitted_);
     delete this;
   }
@@ -82,6 +85,8 @@ class PeerInlet final : public grpc::ServerGenericBidiReactor {
     if (!frames) return refusal_of(frames.error().code);
     for (const log::FrameView& frame : *frames) {
       if (const auto refused = PeerAdmission::refuse(admitted_->stream, frame)) return refused;
+      if (frame.kind != log::FrameKind::kAddressHint && !core_->hooks->has_group(frame.group))
+        return PeerRefusal::kGroup;
     }
     PeerCounters::count(core_->counters.messages_received);
     PeerCounters::count(core_->counters.frames_received, frames->size());
@@ -106,7 +111,8 @@ class PeerInlet final : public grpc::ServerGenericBidiReactor {
       }
       PeerCounters::count(core_->counters.fragments_dropped, joiner_.dropped() - gaps);
     }
-    if (!messages.empty()) core_->sink->on_frames(admitted_->stream.from, std::move(messages));
+    if (!messages.empty())
+      core_->sink.load()->on_frames(admitted_->stream.from, std::move(messages));
     return std::nullopt;
   }
 
@@ -187,6 +193,7 @@ class PeerInlet final : public grpc::ServerGenericBidiReactor {
 
   const std::shared_ptr<PeerCore> core_;
   grpc::GenericCallbackServerContext& context_;
+  FirstWord first_word_;
   grpc::ByteBuffer buffer_;  // Being read, or the refusal that is written.
   std::optional<PeerCore::Admitted> admitted_;
   log::FragmentJoiner joiner_;

@@ -164,10 +164,21 @@ void PeerSender::pump(Stream& stream) {
   }
 }
 
+// Whoever lets this node in may know an old address of it: what it hears at the new one is where it answers (L-69).
+std::size_t PeerSender::announce_locked() {
+  if (lane_ != log::Lane::kControl || !core_->announced) return 0;
+  return queue_.add({.kind = log::FrameKind::kAddressHint,
+                     .group = {},
+                     .from = core_->parts.self.node,
+                     .to = to_,
+                     .body = log::Body::copy_of(log::encode_address_hint(*core_->announced))});
+}
+
 void PeerSender::on_let_in(Stream& stream) {
   PeerCounters::count(core_->counters.streams_opened);
   {
     const base::MutexLock lock(mutex_);
+    core_->counters.drop(lane_, PeerDrop::kFull, announce_locked());
     stream.let_in = true;
     if (state_ == State::kConnecting) state_ = State::kUp;
     if (stream.writing) return;  // The preamble: on_written goes on.

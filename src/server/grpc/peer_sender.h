@@ -54,6 +54,8 @@ class PeerSender : public std::enable_shared_from_this<PeerSender> {
   void connect(std::uint64_t wait) CAD_EXCLUDES(mutex_);
   void wait_locked(std::chrono::nanoseconds delay) CAD_REQUIRES(mutex_);
   void pump(Stream& stream) CAD_EXCLUDES(mutex_);
+  // How many messages had to go for it.
+  std::size_t announce_locked() CAD_REQUIRES(mutex_);
 
   // The stream calls these; each comes before on_end.
   void on_let_in(Stream& stream) CAD_EXCLUDES(mutex_);

@@ -54,6 +54,8 @@ class GrpcPeerTransport::Listener final : public grpc::CallbackGenericService {
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerPeerConnectionMax);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1'000);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kPeerWindowBytes);
     grpc::ResourceQuota quota("cadastre-peers");
     quota.Resize(kGrpcBufferBytesMax);
     builder.SetResourceQuota(quota);
@@ -103,6 +105,8 @@ base::Result<void, StartError> GrpcPeerTransport::start(const PeerOptions& optio
   core_->credentials = channel_credentials(options.tls);
   core_->sink = &sink;
   core_->hooks = &hooks;
+  core_->announced = options.announced;
+  core_->first_word_wait = options.first_word_wait;
   auto listener = std::make_unique<Listener>(core_, options.checkpoints);
   if (!listener->listen(options)) {
     return base::fail(
@@ -158,26 +162,15 @@ void GrpcPeerTransport::send(log::NodeId to, log::Lane lane, std::vector<log::Fr
   core_->send(to, lane, std::move(messages));
 }
 
-void GrpcPeerTransport::send_own(log::NodeId to,
-                                 log::GroupId group,
-                                 log::FrameKind kind,
-                                 base::ByteView body) {
-  core_->send(to, log::Lane::kControl,
-              {{.kind = kind,
-                .group = group,
-                .from = core_->parts.self.node,
-                .to = to,
-                .body = log::Body::copy_of(body)}});
-}
-
 void GrpcPeerTransport::send_snapshot_report(log::NodeId to,
                                              log::GroupId group,
                                              const log::SnapshotReport& report) {
-  send_own(to, group, log::FrameKind::kSnapshotReport, log::encode_snapshot_report(report));
-}
-
-void GrpcPeerTransport::send_address_hint(log::NodeId to, const log::NodeAddress& own) {
-  send_own(to, log::GroupId{}, log::FrameKind::kAddressHint, log::encode_address_hint(own));
+  core_->send(to, log::Lane::kControl,
+              {{.kind = log::FrameKind::kSnapshotReport,
+                .group = group,
+                .from = core_->parts.self.node,
+                .to = to,
+                .body = log::Body::copy_of(log::encode_snapshot_report(report))}});
 }
 
 void GrpcPeerTransport::send_not_here(log::NodeId to,

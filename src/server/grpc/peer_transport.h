@@ -27,6 +27,7 @@
 #include "server/listen_address.h"
 #include "server/peer_counters.h"
 #include "server/peer_hooks.h"
+#include "server/peer_limits.h"
 #include "server/start_error.h"
 
 namespace cadastre::server {
@@ -46,6 +47,10 @@ struct PeerOptions {
   std::optional<PeerTls> tls = std::nullopt;
   PlainPolicy plain = PlainPolicy::kLoopbackOnly;
   CheckpointStore* checkpoints = nullptr;  // For peers to fetch; stopped before the transport is.
+  // Where this node is: each peer is told whenever it lets a stream in, so that one that has an old address finds it
+  // (L-69). Nothing: nobody is.
+  std::optional<log::NodeAddress> announced = std::nullopt;
+  std::chrono::milliseconds first_word_wait = kFirstWordWait;
 };
 
 class GrpcPeerTransport final : public log::Transport {
@@ -69,7 +74,7 @@ class GrpcPeerTransport final : public log::Transport {
   void send_snapshot_report(log::NodeId to,
                             log::GroupId group,
                             const log::SnapshotReport& report) override;
-  void send_address_hint(log::NodeId to, const log::NodeAddress& own);
+  void disconnect(log::NodeId peer) override { core_->disconnect(peer); }
   // At most once in kNotHereEvery for a peer and a group (L-68).
   void send_not_here(log::NodeId to, log::GroupId group, log::Index configuration);
 
@@ -83,8 +88,6 @@ class GrpcPeerTransport final : public log::Transport {
 
  private:
   class Listener;  // gRPC's side
-
-  void send_own(log::NodeId to, log::GroupId group, log::FrameKind kind, base::ByteView body);
 
   const std::shared_ptr<PeerCore> core_;
   const std::unique_ptr<CheckpointSource> source_;

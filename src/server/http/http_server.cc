@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,28 @@ std::unique_ptr<httplib::Server> make_server(const HttpOptions& options) {
   const HttpTls& tls = *options.tls;
   return std::make_unique<httplib::SSLServer>(tls.certificate.c_str(), tls.private_key.c_str(),
                                               tls.client_ca ? tls.client_ca->c_str() : nullptr);
+}
+
+// httplib matches regular expressions. Paths are our own, and have no other sign that means something to one.
+std::string pattern_of(const std::string& path) {
+  std::string pattern;
+  for (const char c : path) {
+    if (c == '*') {
+      pattern += "([^/]+)";
+    } else {
+      pattern += c;
+    }
+  }
+  return pattern;
+}
+
+HttpRequest request_of(const httplib::Request& request) {
+  HttpRequest made;
+  for (std::size_t place = 1; place < request.matches.size(); ++place)
+    made.places.push_back(request.matches[place].str());
+  for (const auto& [name, value] : request.params)
+    made.parameters.try_emplace(name, value);
+  return made;
 }
 
 void set_bounds(httplib::Server& server) {
@@ -60,12 +83,13 @@ base::Result<std::unique_ptr<HttpServer>, StartError> HttpServer::bind(
   }
   set_bounds(server);
   for (HttpPage& page : pages) {
-    server.Get(page.path, [answer = std::move(page.answer)](const httplib::Request&,
-                                                            httplib::Response& response) {
-      const HttpAnswer given = answer();
-      response.status = given.status;
-      response.set_content(given.body, given.content_type);
-    });
+    server.Get(pattern_of(page.path),
+               [answer = std::move(page.answer)](const httplib::Request& request,
+                                                 httplib::Response& response) {
+                 const HttpAnswer given = answer(request_of(request));
+                 response.status = given.status;
+                 response.set_content(given.body, given.content_type);
+               });
   }
   int port = options.address.port;
   if (port == 0) {

@@ -1,4 +1,4 @@
-// HttpServer: a few read-only pages for operators and their machines: /metrics, /healthz, /readyz.
+// HttpServer: a few read-only pages for operators and their machines: /metrics, /healthz, /readyz, /debug/log.
 //
 // Bounded: kHttpThreads answer, others wait; long or slow requests are closed (limits.h). Whoever starts
 // it gives it a thread to serve() on.
@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +25,17 @@ struct HttpAnswer {
   std::string body;
 };
 
-// Called on any of the server's threads, several at once.
+// What was asked for, as far as pages care.
+struct HttpRequest {
+  std::vector<std::string> places;                // What stood in the places of the path, in order.
+  std::map<std::string, std::string> parameters;  // Of one that is repeated the first.
+};
+
+// `path` is exact, but `*` stands for one part between slashes. The answer is called on any of the server's threads,
+// several at once.
 struct HttpPage {
   std::string path;
-  std::function<HttpAnswer()> answer;
+  std::function<HttpAnswer(const HttpRequest&)> answer;
 };
 
 // Paths of PEM files.

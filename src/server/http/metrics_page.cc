@@ -15,9 +15,11 @@
 #include <prometheus/metric_type.h>
 #include <prometheus/text_serializer.h>
 
+#include "log/group_status.h"
 #include "log/histogram.h"
 #include "log/metrics.h"
 #include "log/propose.h"
+#include "log/types.h"
 #include "server/operation_metrics.h"
 
 namespace cadastre::server {
@@ -51,16 +53,24 @@ constexpr std::array<std::string_view, kStatusCodes> kCodeNames{
     "UNAUTHENTICATED",
 };
 
+void add_gauge(MetricFamily& family, Labels labels, std::uint64_t value) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.gauge.value = static_cast<double>(value);
+  family.metric.push_back(std::move(metric));
+}
+
 class Page {
  public:
   MetricFamily& family(std::string_view name, std::string_view help, MetricType type) {
     families_.push_back({std::string(name), std::string(help), type, {}});
     return families_.back();
   }
-  void gauge(std::string_view name, std::string_view help, std::uint64_t value) {
-    ClientMetric metric;
-    metric.gauge.value = static_cast<double>(value);
-    family(name, help, MetricType::Gauge).metric.push_back(std::move(metric));
+  void gauge(std::string_view name,
+             std::string_view help,
+             std::uint64_t value,
+             const Labels& labels = {}) {
+    add_gauge(family(name, help, MetricType::Gauge), labels, value);
   }
   [[nodiscard]] std::string text() const {
     std::ostringstream out;
@@ -128,90 +138,120 @@ void add_operations(Page& page, const OperationMetrics& operations) {
 
 void add_coordination(Page& page, const CoordinationGauges& gauges) {
   MetricFamily& runs = page.family("cadastre_runs", "Runs kept, by status.", MetricType::Gauge);
-  const auto add = [&runs](const char* status, std::uint64_t count) {
-    ClientMetric metric;
-    metric.label = {{"status", status}};
-    metric.gauge.value = static_cast<double>(count);
-    runs.metric.push_back(std::move(metric));
-  };
-  add("initializing", gauges.runs_initializing);
-  add("active", gauges.runs_active);
-  add("ended", gauges.runs_ended);
+  add_gauge(runs, {{"status", "initializing"}}, gauges.runs_initializing);
+  add_gauge(runs, {{"status", "active"}}, gauges.runs_active);
+  add_gauge(runs, {{"status", "ended"}}, gauges.runs_ended);
   page.gauge("cadastre_shards", "Shards kept, in any status.", gauges.shards);
   page.gauge("cadastre_leases", "Shards under a lease, ended ones among them.", gauges.leases);
 }
 
-void add_group_log(Page& page, const log::GroupMetrics& group) {
+void add_one_count(Page& page, const char* name, const char* help, const log::Counter& counter) {
+  add_count(page.family(name, help, MetricType::Counter), {},
+            counter.load(std::memory_order_relaxed));
+}
+
+Labels of_group(log::GroupId group) {
+  return {{"group", to_string(group)}};
+}
+Labels of_group(log::GroupId group, const char* name, std::string_view value) {
+  return {{"group", to_string(group)}, {name, std::string(value)}};
+}
+
+void add_stages(Page& page, log::GroupId id, const log::GroupMetrics& group) {
   MetricFamily stages{"log_propose_seconds", "Of each batch, by stage.", MetricType::Histogram, {}};
-  add_histogram(stages, {{"stage", "queue"}}, group.queue_ns, kNanosecond);
-  add_histogram(stages, {{"stage", "write"}}, group.write_ns, kNanosecond);
-  add_histogram(stages, {{"stage", "apply"}}, group.apply_ns, kNanosecond);
+  add_histogram(stages, of_group(id, "stage", "queue"), group.queue_ns, kNanosecond);
+  add_histogram(stages, of_group(id, "stage", "write"), group.write_ns, kNanosecond);
+  add_histogram(stages, of_group(id, "stage", "commit"), group.commit_ns, kNanosecond);
+  add_histogram(stages, of_group(id, "stage", "apply"), group.apply_ns, kNanosecond);
   page.family(stages.name, stages.help, stages.type).metric = std::move(stages.metric);
   add_histogram(page.family("log_batch_commands", "Commands of a batch.", MetricType::Histogram),
-                {}, group.batch_commands, 1);
+                of_group(id), group.batch_commands, 1);
+}
+
+void add_group_log(Page& page, log::GroupId id, const log::GroupMetrics& group) {
+  add_stages(page, id, group);
   MetricFamily& outcomes =
       page.family("log_outcome_total", "How commands ended.", MetricType::Counter);
-  add_count(outcomes, {{"kind", "applied"}}, group.applied.load(std::memory_order_relaxed));
+  add_count(outcomes, of_group(id, "kind", "applied"),
+            group.applied.load(std::memory_order_relaxed));
   for (std::size_t error = 0; error < group.errors.size(); ++error) {
     const std::string_view name = log::name_of(static_cast<log::ProposeError>(error));
-    add_count(outcomes, {{"kind", std::string(name)}},
+    add_count(outcomes, of_group(id, "kind", name),
               group.errors[error].load(std::memory_order_relaxed));
   }
   MetricFamily& reads =
       page.family("log_read_barriers_total", "Linearizable reads.", MetricType::Counter);
   for (const log::ReadMode mode :
        {log::ReadMode::kLinearizable, log::ReadMode::kFollower, log::ReadMode::kLeaseIfValid}) {
-    add_count(reads, {{"mode", std::string(log::name_of(mode))}},
+    add_count(reads, of_group(id, "mode", log::name_of(mode)),
               group.read_barriers[static_cast<std::size_t>(mode)].load(std::memory_order_relaxed));
   }
+  add_count(page.family("log_leader_changes_total", "Leaders of new terms that were seen here.",
+                        MetricType::Counter),
+            of_group(id), group.leader_changes.load(std::memory_order_relaxed));
+  add_count(
+      page.family("log_system_refused_total",
+                  "The log's own commands that found no room; should stay 0.", MetricType::Counter),
+      of_group(id), group.system_refused.load(std::memory_order_relaxed));
 }
 
-void add_group_status(Page& page, const log::GroupStatus& status) {
-  page.gauge("log_role", "0 follower, 1 pre-candidate, 2 candidate, 3 leader, 4 learner, 5 halted.",
-             static_cast<std::uint64_t>(status.halted.empty() ? status.role : log::Role::kHalted));
-  page.gauge("log_term", "The term that this node knows.", status.term.value());
-  page.gauge("log_last_index", "The last entry of the log.", status.last.value());
-  page.gauge("log_persisted_index", "The last entry that is synced here.",
-             status.persisted.value());
-  page.gauge("log_commit_index", "The last entry that is committed, as far as known here.",
-             status.committed.value());
-  page.gauge("log_truncated_index", "Entries up to here are gone.", status.truncated.value());
-  page.gauge("log_applied_index", "The last entry that was applied.", status.applied.value());
-  page.gauge("log_durable_index", "The last entry that a synced snapshot has.",
-             status.durable.value());
-  page.gauge("log_bytes", "Entries that the log still has, about.", status.log_bytes);
-  page.gauge("log_lease_valid", "1: this node serves reads by lease.", status.lease_valid ? 1 : 0);
-  page.gauge("log_halted", "1: the log does no more; the process's log says why.",
-             status.halted.empty() ? 0 : 1);
+// As a leader saw them at its last heartbeat; of others there are none.
+void add_members(Page& page, log::GroupId id, const log::GroupStatus& status) {
+  if (!status.members) return;
+  MetricFamily lags{"log_peer_match_lag", "Entries that a member lacks.", MetricType::Gauge, {}};
+  MetricFamily states{
+      "log_peer_state", "0 probed, 1 follows, 2 fetches a snapshot.", MetricType::Gauge, {}};
+  for (const log::MemberStatus& member : *status.members) {
+    if (member.node == status.leader) continue;
+    const Labels labels = of_group(id, "peer", to_string(member.node));
+    add_gauge(lags, labels, member.behind);
+    add_gauge(states, labels, static_cast<std::uint64_t>(member.state));
+  }
+  page.family(lags.name, lags.help, lags.type).metric = std::move(lags.metric);
+  page.family(states.name, states.help, states.type).metric = std::move(states.metric);
+}
+
+void add_group_status(Page& page, log::GroupId id, const log::GroupStatus& status) {
+  const auto gauge = [&](const char* name, const char* help, std::uint64_t value) {
+    page.gauge(name, help, value, of_group(id));
+  };
+  gauge("log_role", "0 follower, 1 pre-candidate, 2 candidate, 3 leader, 4 learner, 5 halted.",
+        static_cast<std::uint64_t>(status.halted.empty() ? status.role : log::Role::kHalted));
+  gauge("log_term", "The term that this node knows.", status.term.value());
+  gauge("log_last_index", "The last entry of the log.", status.last.value());
+  gauge("log_persisted_index", "The last entry that is synced here.", status.persisted.value());
+  gauge("log_commit_index", "The last entry that is committed, as far as known here.",
+        status.committed.value());
+  gauge("log_truncated_index", "Entries up to here are gone.", status.truncated.value());
+  gauge("log_applied_index", "The last entry that was applied.", status.applied.value());
+  gauge("log_durable_index", "The last entry that a synced snapshot has.", status.durable.value());
+  gauge("log_bytes", "Entries that the log still has, about.", status.log_bytes);
+  gauge("log_lease_valid", "1: this node serves reads by lease.", status.lease_valid ? 1 : 0);
+  gauge("log_halted", "1: the log does no more; the process's log says why.",
+        status.halted.empty() ? 0 : 1);
+  add_members(page, id, status);
 }
 
 void add_node_log(Page& page, const log::NodeMetrics& node) {
-  add_histogram(page.family("log_sync_seconds", "Synced writes.", MetricType::Histogram), {},
-                node.sync_ns, kNanosecond);
-  add_histogram(page.family("log_set_bytes", "Bytes of a synced write.", MetricType::Histogram), {},
-                node.set_bytes, 1);
-  add_histogram(
-      page.family("log_set_commands", "Commands of a synced write.", MetricType::Histogram), {},
-      node.set_commands, 1);
-  add_count(page.family("log_late_syncs_total", "Syncs that took too long.", MetricType::Counter),
-            {}, node.late_syncs.load(std::memory_order_relaxed));
-  add_count(
-      page.family("log_truncations_total", "Times that the log was cut.", MetricType::Counter), {},
-      node.truncations.load(std::memory_order_relaxed));
-  const auto snapshots = [&](const char* name, const char* help, const log::Counter& counter) {
-    add_count(page.family(name, help, MetricType::Counter), {},
-              counter.load(std::memory_order_relaxed));
+  const auto histogram = [&](const char* name, const char* help, const log::Histogram& recorded,
+                             double unit) {
+    add_histogram(page.family(name, help, MetricType::Histogram), {}, recorded, unit);
   };
-  snapshots("log_snapshot_made_total", "Checkpoints made for peers.", node.snapshots_made);
-  snapshots("log_snapshot_sent_total", "Snapshots offered to peers.", node.snapshots_sent);
-  snapshots("log_snapshot_installed_total", "Snapshots installed here.", node.snapshots_installed);
-  snapshots("log_snapshot_failed_total", "Snapshots not made, staged or answered.",
-            node.snapshots_failed);
-}
-
-void add_one_count(Page& page, const char* name, const char* help, const log::Counter& counter) {
-  add_count(page.family(name, help, MetricType::Counter), {},
-            counter.load(std::memory_order_relaxed));
+  histogram("log_sync_seconds", "Synced writes.", node.sync_ns, kNanosecond);
+  histogram("log_set_bytes", "Bytes of a synced write.", node.set_bytes, 1);
+  histogram("log_set_commands", "Commands of a synced write.", node.set_commands, 1);
+  histogram("log_set_groups", "Groups of a synced write.", node.set_groups, 1);
+  histogram("log_loop_pass_seconds", "Passes of the log thread.", node.pass_ns, kNanosecond);
+  add_one_count(page, "log_late_syncs_total", "Syncs that took too long.", node.late_syncs);
+  add_one_count(page, "log_truncations_total", "Times that the log was cut.", node.truncations);
+  add_one_count(page, "log_snapshot_made_total", "Checkpoints made for peers.",
+                node.snapshots_made);
+  add_one_count(page, "log_snapshot_sent_total", "Snapshots offered to peers.",
+                node.snapshots_sent);
+  add_one_count(page, "log_snapshot_installed_total", "Snapshots installed here.",
+                node.snapshots_installed);
+  add_one_count(page, "log_snapshot_failed_total", "Snapshots not made, staged or answered.",
+                node.snapshots_failed);
 }
 
 void add_replication(Page& page, const log::NodeMetrics& node) {
@@ -220,6 +260,23 @@ void add_replication(Page& page, const log::NodeMetrics& node) {
   add_one_count(page, "log_read_rounds_total", "Rounds of linearizable reads.", node.read_rounds);
   add_one_count(page, "log_loop_stall_total", "Passes of the log thread that came late.",
                 node.stalls);
+  page.gauge("log_cache_bytes", "Entries in memory for peers.",
+             node.cache_bytes.load(std::memory_order_relaxed));
+  add_one_count(page, "log_sync_reads_total", "Reads of the log that the log thread waited for.",
+                node.sync_reads);
+  add_one_count(page, "log_old_reads_total", "Reads of old entries for slow peers.",
+                node.old_reads);
+  add_one_count(page, "log_votes_dropped_total",
+                "Vote requests that came while a leader was heard.", node.votes_dropped);
+  add_one_count(page, "log_frames_dropped_total",
+                "Received, and dropped: the log thread was too far behind.", node.frames_dropped);
+  add_one_count(page, "log_frames_malformed_total", "Received, and no message of a peer.",
+                node.frames_malformed);
+  add_one_count(page, "log_frames_unknown_total", "Received, of a group that is not open here.",
+                node.frames_unknown);
+  add_one_count(page, "log_frames_of_strangers_total",
+                "Received from nodes that are no members, and that neither lead nor ask for votes.",
+                node.frames_of_strangers);
 }
 
 void add_peers(Page& page, const PeerCounters& peers) {
@@ -278,8 +335,8 @@ std::string metrics_page(const MetricsSources& sources) {
   page.gauge("cadastre_calls_under_way", "Calls without an answer yet.", sources.calls_under_way);
   page.gauge("cadastre_claim_streams", "Open claim streams.", sources.claim_streams);
   add_coordination(page, sources.coordination);
-  if (sources.group_log != nullptr) add_group_log(page, *sources.group_log);
-  if (sources.group_status != nullptr) add_group_status(page, *sources.group_status);
+  if (sources.group_log != nullptr) add_group_log(page, sources.group, *sources.group_log);
+  if (sources.group_status != nullptr) add_group_status(page, sources.group, *sources.group_status);
   if (sources.node_log != nullptr) add_node_log(page, *sources.node_log);
   if (sources.cluster != nullptr) {
     if (sources.node_log != nullptr) add_replication(page, *sources.node_log);

@@ -11,6 +11,7 @@
 #include "log/disk_space.h"
 #include "log/group_status.h"
 #include "log/metrics.h"
+#include "log/types.h"
 #include "server/checkpoint_counters.h"
 #include "server/operation_metrics.h"
 #include "server/peer_counters.h"
@@ -45,6 +46,7 @@ struct MetricsSources {
   std::size_t claim_streams = 0;
   CoordinationGauges coordination;
   const log::NodeMetrics* node_log = nullptr;
+  log::GroupId group = {};  // Whose these are:
   const log::GroupMetrics* group_log = nullptr;
   const log::GroupStatus* group_status = nullptr;
   const ClusterSources* cluster = nullptr;

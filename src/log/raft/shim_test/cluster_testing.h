@@ -12,24 +12,9 @@
 #include <vector>
 
 #include "log/raft/shim_test/raft_node_testing.h"
+#include "log/raft/wire_testing.h"
 
 namespace cadastre::log {
-
-// Kinds of eraftpb messages that tests name.
-inline constexpr std::uint32_t kMsgPropose = 2;
-inline constexpr std::uint32_t kMsgAppend = 3;
-inline constexpr std::uint32_t kMsgAppendResponse = 4;
-inline constexpr std::uint32_t kMsgRequestVote = 5;
-inline constexpr std::uint32_t kMsgRequestVoteResponse = 6;
-inline constexpr std::uint32_t kMsgSnapshot = 7;
-inline constexpr std::uint32_t kMsgHeartbeat = 8;
-inline constexpr std::uint32_t kMsgHeartbeatResponse = 9;
-inline constexpr std::uint32_t kMsgTransferLeader = 13;
-inline constexpr std::uint32_t kMsgTimeoutNow = 14;
-inline constexpr std::uint32_t kMsgReadIndex = 15;
-inline constexpr std::uint32_t kMsgReadIndexResp = 16;
-inline constexpr std::uint32_t kMsgRequestPreVote = 17;
-inline constexpr std::uint32_t kMsgRequestPreVoteResponse = 18;
 
 class Cluster {
  public:

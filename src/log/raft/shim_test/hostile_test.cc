@@ -66,6 +66,7 @@ std::string snapshot_with(const std::string& conf, std::uint64_t index, std::uin
 TEST(ShimHostile, WhatRaftTakesForGrantedIsChecked) {
   const Envelope from{0, 1, 2, 5};
   const std::string sound = Wire().number(1, 1).number(1, 2).done();
+  const std::string too_long(CAD_READ_CONTEXT_BYTES_MAX + 1, 'c');
   const std::vector<Case> cases = {
       {"a local kind: hup", message({0, 1, 2, 5}).done()},
       {"a local kind: unreachable", message({10, 1, 2, 5}).done()},
@@ -77,6 +78,10 @@ TEST(ShimHostile, WhatRaftTakesForGrantedIsChecked) {
       {"a read without a context", message({kMsgReadIndex, 1, 2, 0}).done()},
       {"a read of nothing", message({kMsgReadIndex, 1, 2, 0}).bytes(7, "").done()},
       {"an answer to no read", message({kMsgReadIndexResp, 1, 2, 5}).done()},
+      {"a read with a long context",
+       message({kMsgReadIndex, 1, 2, 0}).bytes(7, wire_context(too_long)).done()},
+      {"an answer with a long context",
+       message({kMsgReadIndexResp, 1, 2, 5}).bytes(7, wire_context(too_long)).done()},
       {"a gap", append_message(from, 1, 1, {{3, 5, 0, "", ""}}, 1)},
       {"a term that falls", append_message(from, 1, 4, {{2, 3, 0, "", ""}}, 1)},
       {"a term from the future", append_message(from, 1, 1, {{2, 6, 0, "", ""}}, 1)},
@@ -106,6 +111,38 @@ TEST(ShimHostile, AnAppendThatContradictsWhatIsCommittedChangesNothing) {
   const std::vector<Mail> mail = node.take_mail();
   ASSERT_EQ(mail.size(), 1U);
   EXPECT_EQ(mail[0].index, 2U);  // It says how far it is committed, and compares nothing below.
+}
+
+TEST(ShimHostile, ASnapshotThatContradictsWhatIsCommittedIsMalformed) {
+  const std::string sound = Wire().number(1, 1).number(1, 2).done();
+  RaftNode node(2, {}, founding_disk({1, 2}));
+  EXPECT_EQ(node.step(append_message({0, 1, 2, 5}, 1, 1, {{2, 5, 0, "a", ""}}, 2)), CAD_OK);
+  ASSERT_EQ(node.status().commit, 2U);
+  EXPECT_EQ(node.step(snapshot_with(sound, 2, 4)), CAD_MALFORMED);
+  EXPECT_EQ(node.step(snapshot_with(sound, 1, 4)), CAD_OK);  // Below it raft-rs compares nothing,
+  EXPECT_EQ(node.step(snapshot_with(sound, 2, 5)), CAD_OK);  // and what is here is not replaced.
+  EXPECT_EQ(node.status().first, 2U);
+  EXPECT_EQ(node.status().last, 2U);
+  EXPECT_EQ(node.disk().entries.back().data, "a");
+}
+
+// Contexts are the caller's: whoever reads them out of an output finds those that nobody began.
+TEST(ShimHostile, AnAnswerThatNobodyAskedForComesOutAsItIs) {
+  RaftNode node(2, {}, founding_disk({1, 2, 3}));
+  const std::string answer =
+      message({kMsgReadIndexResp, 1, 2, 5}).number(6, 1).bytes(7, wire_context("x")).done();
+  EXPECT_EQ(node.step(answer), CAD_OK);
+  ASSERT_EQ(node.reads.size(), 1U);
+  EXPECT_EQ(node.reads[0].context, "x");
+}
+
+// raft-rs would send it to its leader in the name of node 3, from whom that hears nothing on node 2's streams.
+TEST(ShimHostile, AReadIsNotPassedOnInTheNameOfWhoAsked) {
+  RaftNode node(2, {}, founding_disk({1, 2, 3}));
+  ASSERT_EQ(node.step(message({kMsgHeartbeat, 1, 2, 5}).done()), CAD_OK);
+  ASSERT_EQ(node.status().leader, 1U);
+  const std::string read = wire_context(std::string(24, 'x'));
+  EXPECT_EQ(node.step(message({kMsgReadIndex, 3, 2, 0}).bytes(7, read).done()), CAD_IGNORED);
 }
 
 TEST(ShimHostile, AnAnswerOfNobodyIsNamed) {
@@ -163,13 +200,14 @@ TEST(ShimHostile, HeadSaysWhatTheLoopNeeds) {
   EXPECT_EQ(head.index, 77U);
   EXPECT_EQ(head.forced, 1U);
   EXPECT_EQ(head.entries, 0U);
-  const std::string metadata = Wire().number(2, 55).done();
+  const std::string metadata = Wire().number(2, 55).number(3, 8).done();
   const std::string snapshot = message({kMsgSnapshot, 3, 2, 9})
                                    .number(10, 1)
                                    .bytes(9, Wire().bytes(1, "manifest").bytes(2, metadata).done())
                                    .done();
   ASSERT_EQ(cad_raft_head(slice_of(snapshot), &head), CAD_OK);
   EXPECT_EQ(head.snapshot_index, 55U);
+  EXPECT_EQ(head.snapshot_term, 8U);
   EXPECT_EQ(head.reject, 1U);
   EXPECT_EQ(head.forced, 0U);
   EXPECT_EQ(text_of(head.snapshot_data), "manifest");

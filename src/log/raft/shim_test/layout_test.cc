@@ -58,6 +58,7 @@ constexpr auto kLayoutHere =
                                   CAD_AT(cad_head, term),
                                   CAD_AT(cad_head, index),
                                   CAD_AT(cad_head, snapshot_index),
+                                  CAD_AT(cad_head, snapshot_term),
                                   CAD_AT(cad_head, type),
                                   CAD_AT(cad_head, entries),
                                   CAD_AT(cad_head, reject),

@@ -64,7 +64,7 @@ typedef struct {
   cad_slice bytes; /* eraftpb.Message */
 } cad_message;
 typedef struct {
-  uint64_t from, to, term, index, snapshot_index;
+  uint64_t from, to, term, index, snapshot_index, snapshot_term;
   uint32_t type, entries, reject, forced; /* forced: a vote request of a leadership transfer */
   cad_slice snapshot_data;
 } cad_head;
@@ -88,7 +88,7 @@ typedef struct {
 } cad_conf_change;
 typedef struct {
   uint64_t index;
-  cad_slice context;
+  cad_slice context; /* of our own read; or of none, if a peer answers what nobody asked */
 } cad_read_state;
 typedef struct {
   uint64_t leader;
@@ -116,6 +116,10 @@ enum {
 enum {
   CAD_WANT_SNAPSHOT = 1,
   CAD_WANT_ENTRIES = 2
+};
+/* Every heartbeat of a leader carries a read's context: a longer one of a peer is malformed. */
+enum {
+  CAD_READ_CONTEXT_BYTES_MAX = 64
 };
 
 typedef enum {
@@ -171,7 +175,7 @@ cad_result cad_raft_propose_conf(
 cad_result cad_raft_apply_conf(cad_raft*,
                                const cad_entry*,
                                cad_conf_state* out /* valid until the next call */);
-void cad_raft_read_index(cad_raft*, cad_slice context);
+void cad_raft_read_index(cad_raft*, cad_slice context); /* at most CAD_READ_CONTEXT_BYTES_MAX */
 cad_result cad_raft_transfer(cad_raft*, uint64_t to);
 cad_result cad_raft_campaign(cad_raft*);
 void cad_raft_report_unreachable(cad_raft*, uint64_t peer);

@@ -33,6 +33,8 @@ pub const LOG_PANIC: u32 = 0;
 pub const WANT_SNAPSHOT: u32 = 1;
 pub const WANT_ENTRIES: u32 = 2;
 
+pub const READ_CONTEXT_BYTES_MAX: usize = 64;
+
 pub const OP_ADD_VOTER: u32 = 0;
 pub const OP_REMOVE: u32 = 1;
 pub const OP_ADD_LEARNER: u32 = 2;
@@ -94,6 +96,7 @@ c_struct!(Head {
     term: u64 = 0,
     index: u64 = 0,
     snapshot_index: u64 = 0,
+    snapshot_term: u64 = 0,
     kind: u32 = 0,
     entries: u32 = 0,
     reject: u32 = 0,

@@ -160,6 +160,15 @@ impl Node {
         result.map_err(|_| Refusal(IGNORED))
     }
 
+    /// A snapshot that ends at our commit index in another term: raft-rs would put it in the place of what is committed.
+    fn is_contradicted(&self, message: &Message) -> bool {
+        let log = &self.raw.raft.raft_log;
+        let metadata = message.get_snapshot().get_metadata();
+        message.get_msg_type() == MessageType::MsgSnapshot
+            && metadata.index == log.committed
+            && !log.match_term(metadata.index, metadata.term)
+    }
+
     pub fn step(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let head = wire::read_head(bytes).map_err(|_| Refusal(MALFORMED))?;
         let message = Message::parse_from_bytes(bytes).map_err(|_| Refusal(MALFORMED))?;
@@ -167,8 +176,12 @@ impl Node {
         if self.removed || matches!(kind, MessageType::MsgPropose | MessageType::MsgTransferLeader) {
             return Err(Refusal(IGNORED));
         }
-        if head.kind != kind as u32 || !wire::is_well_formed(&message, self.id()) {
+        if head.kind != kind as u32 || !wire::is_well_formed(&message, self.id()) || self.is_contradicted(&message) {
             return Err(Refusal(MALFORMED));
+        }
+        // raft-rs would pass it on to whom it takes for the leader, in the name of who asked; peers hear nobody in another's name.
+        if kind == MessageType::MsgReadIndex && !self.is_leader() {
+            return Err(Refusal(IGNORED));
         }
         if kind == MessageType::MsgTimeoutNow && !self.is_leader() {
             if !self.may_campaign() {
@@ -299,9 +312,9 @@ impl Node {
         Ok(self.lists.view())
     }
 
-    /// An empty context is ignored: heartbeats could not carry it back.
+    /// A context that heartbeats could not carry back is ignored.
     pub fn read_index(&mut self, context: &[u8]) {
-        if !self.removed && !context.is_empty() {
+        if !self.removed && wire::is_read_context(context) {
             self.raw.read_index(context.to_vec());
             self.settle();
         }

@@ -5,7 +5,7 @@
 //! where the codec would merge the two. `is_well_formed` checks what raft-rs takes for granted about a decoded
 //! message. Neither judges the sender's claims: a commit index beyond our log is well formed, and fatal.
 
-use crate::abi::{Head, Slice};
+use crate::abi::{Head, Slice, READ_CONTEXT_BYTES_MAX};
 use raft::eraftpb::{ConfState, Entry, Message, MessageType};
 
 const KIND_MAX: u64 = MessageType::MsgRequestPreVoteResponse as u64;
@@ -98,7 +98,7 @@ fn read_metadata(bytes: &[u8], head: &mut Head) -> Result<(), Malformed> {
                 check_fields(state)?;
             }
             (2, Field::Number(index)) => head.snapshot_index = index,
-            (3, Field::Number(_)) => {}
+            (3, Field::Number(term)) => head.snapshot_term = term,
             (1..=3, _) => return Err(Malformed),
             _ => {}
         }
@@ -183,6 +183,11 @@ pub fn is_run(entries: &[Entry], before: (u64, u64), term_max: u64) -> bool {
     })
 }
 
+/// Heartbeats carry it to every peer and back: not an empty one, and not a long one.
+pub fn is_read_context(context: &[u8]) -> bool {
+    !context.is_empty() && context.len() <= READ_CONTEXT_BYTES_MAX
+}
+
 /// What raft-rs assumes of a message of this kind, beyond its encoding.
 pub fn is_well_formed(message: &Message, id: u64) -> bool {
     if message.to != id || message.from == 0 || message.from == id {
@@ -199,7 +204,7 @@ pub fn is_well_formed(message: &Message, id: u64) -> bool {
         | MessageType::MsgSnapStatus
         | MessageType::MsgCheckQuorum => false,
         MessageType::MsgReadIndex | MessageType::MsgReadIndexResp => {
-            message.get_entries().len() == 1 && !message.get_entries()[0].get_data().is_empty()
+            message.get_entries().len() == 1 && is_read_context(message.get_entries()[0].get_data())
         }
         MessageType::MsgAppend => {
             (message.index == 0) == (message.log_term == 0)

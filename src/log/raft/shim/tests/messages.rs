@@ -42,7 +42,7 @@ fn all_kinds_survive_a_round_trip() {
         assert_eq!(head.kind, *kind as u32);
         assert_eq!((head.from, head.to, head.term, head.index), (1, 2, message.term, 70_000));
         assert_eq!((head.entries, head.reject, head.forced), (1, 1, 1));
-        assert_eq!((head.snapshot_index, head.snapshot_data.size), (68_000, 8));
+        assert_eq!((head.snapshot_index, head.snapshot_term, head.snapshot_data.size), (68_000, 12, 8));
     }
 }
 

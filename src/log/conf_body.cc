@@ -1,4 +1,4 @@
-#include "log/raft/conf_body.h"
+#include "log/conf_body.h"
 
 #include <cstdint>
 
