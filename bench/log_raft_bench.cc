@@ -23,9 +23,10 @@ struct Part {
   std::string_view name;
   void (*add)(Report&, const RaftBenchPlan&);
 };
-constexpr std::array kParts{Part{"rates", add_rates},       Part{"failover", add_failover},
-                            Part{"catch-up", add_catch_up}, Part{"groups", add_groups},
-                            Part{"voters", add_voters},     Part{"idle", add_idle}};
+constexpr std::array kParts{Part{"rates", add_rates},       Part{"leases", add_leases},
+                            Part{"failover", add_failover}, Part{"catch-up", add_catch_up},
+                            Part{"groups", add_groups},     Part{"voters", add_voters},
+                            Part{"idle", add_idle}};
 
 // Takes an option and its value out of the arguments.
 std::optional<std::string> take_option(std::vector<char*>& arguments, std::string_view name) {

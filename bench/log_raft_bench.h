@@ -14,6 +14,9 @@ struct RaftBenchPlan {
 // Commands and reads at the leader's process and behind gRPC, beside the disk and three members of etcd.
 void add_rates(Report& report, const RaftBenchPlan& plan);
 
+// Reads at the leader under its lease, beside the same reads with nothing that guards them.
+void add_leases(Report& report, const RaftBenchPlan& plan);
+
 // What more groups and more voters cost, under load and idle.
 void add_groups(Report& report, const RaftBenchPlan& plan);
 void add_voters(Report& report, const RaftBenchPlan& plan);

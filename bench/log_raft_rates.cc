@@ -174,4 +174,26 @@ void add_rates(Report& report, const RaftBenchPlan& plan) {
   }
 }
 
+void add_leases(Report& report, const RaftBenchPlan& plan) {
+  RaftProcesses cluster({.lease_reads = true});
+  std::vector<double> guarded;
+  std::vector<double> unguarded;
+  std::vector<double> by_lease;
+  for (int round = 0; round < plan.rounds; ++round) {
+    const GuardedReads reads = cluster.read_guarded(plan.seconds);
+    guarded.push_back(reads.guarded);
+    unguarded.push_back(reads.unguarded);
+    by_lease.push_back(100 * reads.by_lease);
+  }
+  report.add({.what = "point reads under the leader's lease, one thread",
+              .unit = "reads/s",
+              .better = Better::kHigher,
+              .ours = median(guarded),
+              .peer = "the same reads, unguarded",
+              .theirs = median(unguarded),
+              .target = 0.9,
+              .note = fmt::format("{:.1f} % by lease, the others asked a quorum", median(by_lease)),
+              .spread = spread(guarded)});
+}
+
 }  // namespace cadastre::bench

@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/signal.h"
 #include "bench/harness.h"
+#include "bench/lease_reads.h"
 #include "bench/log_callers.h"
 #include "bench/peers/log_echo.h"
 #include "log/address_book.h"
@@ -79,6 +80,7 @@ class Answers {
     }
     if (verb == "load") return load(words);
     if (verb == "read") return read(words);
+    if (verb == "read-guarded") return read_guarded(next_seconds(words));
     if (verb == "fill") return fill(words);
     if (verb == "door") return open_door(words);
     if (verb == "applied") return std::to_string(group().status().applied.value());
@@ -113,6 +115,11 @@ class Answers {
   std::string read(std::istream& words) {
     const auto outstanding = next(words);
     return fmt::format("{}", run_readers(group(), outstanding, next_seconds(words)));
+  }
+
+  std::string read_guarded(double seconds) {
+    const GuardedReads result = run_guarded_reads(group(), seconds);
+    return fmt::format("{} {} {}", result.guarded, result.unguarded, result.by_lease);
   }
 
   std::string fill(std::istream& words) {
@@ -164,19 +171,24 @@ void say(const std::string& line) {
 }  // namespace
 
 std::vector<std::string> node_arguments(const RaftNodePlan& plan) {
-  return {plan.directory.string(),     std::to_string(plan.id.value()),
-          std::to_string(plan.start),  std::to_string(plan.voters),
-          std::to_string(plan.groups), plan.flushes == Flushes::kNever ? "never" : "at-once"};
+  return {plan.directory.string(),
+          std::to_string(plan.id.value()),
+          std::to_string(plan.start),
+          std::to_string(plan.voters),
+          std::to_string(plan.groups),
+          plan.flushes == Flushes::kNever ? "never" : "at-once",
+          plan.raft.lease_reads ? "leases" : "no-leases"};
 }
 
 int run_raft_node(const std::vector<std::string>& arguments) {
-  CAD_CHECK(arguments.size() == 6, "a node's process is started by the benchmark");
+  CAD_CHECK(arguments.size() == 7, "a node's process is started by the benchmark");
   const RaftNodePlan plan{.directory = arguments[0],
                           .id = log::NodeId{number(arguments[1])},
                           .start = number(arguments[2]),
                           .voters = number(arguments[3]),
                           .groups = number(arguments[4]),
-                          .flushes = arguments[5] == "never" ? Flushes::kNever : Flushes::kAtOnce};
+                          .flushes = arguments[5] == "never" ? Flushes::kNever : Flushes::kAtOnce,
+                          .raft = {.lease_reads = arguments[6] == "leases"}};
   RaftNode node(plan);
   say(std::to_string(node.port()));
   Answers answers(node, plan.id);

@@ -30,7 +30,8 @@ void RaftProcesses::start(std::size_t id) {
                                                .start = ++node.starts,
                                                .voters = plan_.voters,
                                                .groups = plan_.groups,
-                                               .flushes = plan_.flushes}))
+                                               .flushes = plan_.flushes,
+                                               .raft = {.lease_reads = plan_.lease_reads}}))
     arguments.push_back(std::move(argument));
   node.process = std::make_unique<NodeProcess>(arguments);
   node.address = "127.0.0.1:" + node.process->hear();
@@ -76,6 +77,14 @@ LoadResult RaftProcesses::load(const LoadPlan& plan) {
 
 double RaftProcesses::read(std::size_t outstanding, double seconds) {
   return std::stod(node(1).ask(fmt::format("read {} {}", outstanding, seconds)));
+}
+
+GuardedReads RaftProcesses::read_guarded(double seconds) {
+  std::istringstream said(node(1).ask(fmt::format("read-guarded {}", seconds)));
+  GuardedReads result;
+  said >> result.guarded >> result.unguarded >> result.by_lease;
+  CAD_CHECK(!said.fail(), "readers are answered with their figures");
+  return result;
 }
 
 }  // namespace cadastre::bench

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/lease_reads.h"
 #include "bench/log_callers.h"
 #include "bench/log_machine.h"
 #include "bench/node_process.h"
@@ -26,6 +27,7 @@ struct ClusterPlan {
   std::size_t groups = 1;
   Leaders leaders = Leaders::kFirstNode;
   Flushes flushes = Flushes::kAtOnce;
+  bool lease_reads = false;
 };
 
 class RaftProcesses {
@@ -38,6 +40,7 @@ class RaftProcesses {
 
   [[nodiscard]] LoadResult load(const LoadPlan& plan);
   [[nodiscard]] double read(std::size_t outstanding, double seconds);
+  [[nodiscard]] GuardedReads read_guarded(double seconds);
 
   void kill(std::size_t id) { node(id).kill(); }
   // On what it left behind, on another port, which all of them are told.
