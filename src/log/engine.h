@@ -79,6 +79,7 @@ struct PeerMessage {
   NodeId to;
   Lane lane = Lane::kControl;
   Body bytes;
+  bool heartbeat = false;  // Its answer shows how long the way there and back is.
 };
 
 struct Output {

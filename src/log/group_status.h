@@ -23,6 +23,7 @@ struct MemberStatus {
   std::uint64_t behind = 0;  // Entries of the leader's log that it lacks.
   PeerState state = PeerState::kProbe;
   std::optional<base::Elapsed> silent_for = std::nullopt;  // Nothing: it was never heard.
+  std::optional<base::Elapsed> round_trip = std::nullopt;  // Nothing: none was measured yet.
   bool caught_up = false;                                  // A learner that may be promoted.
 };
 

@@ -98,6 +98,9 @@ static_assert(kFollowerTrailBytes < kLeaderTrailBytes && kLeaderTrailBytes < kFe
               "a fetch is worth more than a guess");
 static_assert(kFetchKeptBytesMax < kGroupLogBytesHard, "a slow fetch stops nobody's commands");
 
+// A heartbeat that was not answered for so long was lost (round_trip.h).
+inline constexpr std::chrono::seconds kRoundTripForgotten{10};
+
 // Snapshots (section 7).
 inline constexpr std::chrono::seconds kCheckpointReusedFor{60};
 inline constexpr std::chrono::minutes kSnapshotReportWait{10};

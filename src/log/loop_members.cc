@@ -42,6 +42,7 @@ void Loop::show_members(GroupLog& group,
                       .behind = entries_between(peer.match, status.last),
                       .state = peer.state,
                       .silent_for = heard ? std::optional(now - *heard) : std::nullopt,
+                      .round_trip = group.members.round_trip(peer.node),
                       .caught_up = group.members.caught_up(peer.node)});
   }
   group.members_shown = std::move(shown);

@@ -71,6 +71,9 @@ void Loop::take_output(GroupLog& group, base::Elapsed now) {
   const EngineStatus status = group.engine->status();
   follow_leadership(group, status, now);
   if (output.snapshot && !begin_install(group, *output.snapshot)) return;
+  for (const PeerMessage& message : output.messages) {
+    if (message.heartbeat) group.members.asked(message.to, now);
+  }
   peers_.send(group, std::move(output.messages));
   filling_.add(group, output);
   if (output.must_sync) filling_notes_.outputs.emplace_back(&group, output.number);

@@ -16,6 +16,17 @@ void MemberWatch::heard(NodeId node, base::Elapsed now) {
   }
 }
 
+// Nobody is remembered for being asked: strangers are none, and members are by the next heartbeat.
+void MemberWatch::asked(NodeId node, base::Elapsed now) {
+  const auto found = nodes_.find(node);
+  if (found != nodes_.end()) found->second.trip.asked(now);
+}
+
+void MemberWatch::answered(NodeId node, base::Elapsed now) {
+  const auto found = nodes_.find(node);
+  if (found != nodes_.end()) found->second.trip.answered(now);
+}
+
 void MemberWatch::on_heartbeat(const Heartbeat& heartbeat) {
   std::erase_if(nodes_, [&](const auto& seen) { return !heartbeat.conf.has(seen.first); });
   for (const PeerProgress& peer : heartbeat.progress) {
@@ -31,8 +42,10 @@ void MemberWatch::on_heartbeat(const Heartbeat& heartbeat) {
 }
 
 void MemberWatch::on_lost() {
-  for (auto& [node, seen] : nodes_)
+  for (auto& [node, seen] : nodes_) {
     seen.close = 0;
+    seen.trip = {};
+  }
 }
 
 std::optional<base::Elapsed> MemberWatch::last_heard(NodeId node) const {
@@ -48,6 +61,11 @@ bool MemberWatch::heard_since(NodeId node, base::Elapsed since) const {
 bool MemberWatch::caught_up(NodeId node) const {
   const auto found = nodes_.find(node);
   return found != nodes_.end() && found->second.close >= kCaughtUpHeartbeats;
+}
+
+std::optional<base::Elapsed> MemberWatch::round_trip(NodeId node) const {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? std::nullopt : found->second.trip.last();
 }
 
 }  // namespace cadastre::log

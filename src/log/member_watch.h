@@ -1,4 +1,5 @@
-// MemberWatch: when each member was last heard, and for how many heartbeats each learner was close behind (L-86, L-90).
+// MemberWatch: when each member was last heard, how long it takes to answer, and for how many heartbeats each learner was
+// close behind (L-86, L-90).
 //
 // A learner counts as caught up only if it was fed: it has acknowledged entries or a snapshot, and is sent what follows. In
 // a short log one that never was fed would seem close, too.
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "log/conf_state.h"
 #include "log/replica.h"
+#include "log/round_trip.h"
 #include "log/types.h"
 
 namespace cadastre::log {
@@ -23,6 +25,9 @@ class MemberWatch {
  public:
   // A message of the node passed.
   void heard(NodeId node, base::Elapsed now);
+  // A heartbeat leaves for a member; an answer to one passed.
+  void asked(NodeId node, base::Elapsed now);
+  void answered(NodeId node, base::Elapsed now);
 
   struct Heartbeat {
     std::span<const PeerProgress> progress;  // As the leader has it.
@@ -33,17 +38,19 @@ class MemberWatch {
   };
   // The leader's heartbeat; forgets whoever is no member.
   void on_heartbeat(const Heartbeat& heartbeat);
-  // Another one leads: closeness has to be shown anew.
+  // Another one leads: closeness has to be shown anew, and round trips are measured anew.
   void on_lost();
 
   [[nodiscard]] std::optional<base::Elapsed> last_heard(NodeId node) const;
   [[nodiscard]] bool heard_since(NodeId node, base::Elapsed since) const;
   [[nodiscard]] bool caught_up(NodeId node) const;
+  [[nodiscard]] std::optional<base::Elapsed> round_trip(NodeId node) const;
 
  private:
   struct Seen {
     std::optional<base::Elapsed> heard;
     std::uint32_t close = 0;  // Heartbeats in a row.
+    RoundTrip trip;
   };
   std::map<NodeId, Seen> nodes_;  // At most kPeersMax.
 };

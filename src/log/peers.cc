@@ -22,7 +22,7 @@ bool Peers::tick_due(base::Elapsed now) noexcept {
 // A node that is no member as far as is known here may lead by a newer membership, or ask for votes by it; it has nothing
 // else to say (L-68).
 bool Peers::is_strangers(const GroupLog& group, const MessageHead& head) {
-  if (head.kind != MessageKind::kOther) return false;
+  if (head.kind != MessageKind::kOther && head.kind != MessageKind::kHeartbeatAnswer) return false;
   return group.confs.empty() || !group.confs.back().conf.has(head.from);
 }
 
@@ -79,6 +79,7 @@ bool Peers::step(GroupLog& group, const MessageHead& head, const Frame& frame, b
   }
   group.guard->stepped(head, term, now);
   group.members.heard(frame.from, now);
+  if (head.kind == MessageKind::kHeartbeatAnswer) group.members.answered(frame.from, now);
   return true;
 }
 

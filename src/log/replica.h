@@ -28,6 +28,7 @@ enum class MessageKind : std::uint8_t {
   kHeartbeat,
   kSnapshot,
   kVoteRequest,  // And a request for a pre-vote.
+  kHeartbeatAnswer,
   kOther,
 };
 struct MessageHead {

@@ -34,6 +34,9 @@ struct RaftParts {
   CrashListener* crashes = nullptr;  // Outlives the engine.
 };
 
+// Whether this build has it (L-28).
+[[nodiscard]] bool has_raft_engine() noexcept;
+
 // A lone voter campaigns at once (5.3).
 [[nodiscard]] base::Result<std::unique_ptr<Engine>, OpenError> open_raft_engine(
     const RaftParts& parts);

@@ -23,6 +23,7 @@ constexpr std::uint32_t kMsgAppend = 3;
 constexpr std::uint32_t kMsgRequestVote = 5;
 constexpr std::uint32_t kMsgSnapshot = 7;
 constexpr std::uint32_t kMsgHeartbeat = 8;
+constexpr std::uint32_t kMsgHeartbeatResponse = 9;
 constexpr std::uint32_t kMsgRequestPreVote = 17;
 
 constexpr std::size_t kContextBytes = 24;
@@ -48,6 +49,7 @@ MessageKind kind_of(std::uint32_t type) noexcept {
   switch (type) {
     case kMsgAppend: return MessageKind::kAppend;
     case kMsgHeartbeat: return MessageKind::kHeartbeat;
+    case kMsgHeartbeatResponse: return MessageKind::kHeartbeatAnswer;
     case kMsgSnapshot: return MessageKind::kSnapshot;
     case kMsgRequestVote:
     case kMsgRequestPreVote: return MessageKind::kVoteRequest;
@@ -72,13 +74,17 @@ std::vector<PeerMessage> messages_of(const std::shared_ptr<const void>& owner,
   messages.reserve(count);
   for (const cad_message& view : std::span(views, count)) {
     const bool bulk = view.type == kMsgAppend || view.type == kMsgSnapshot;
-    messages.push_back(
-        {NodeId{view.to}, bulk ? Lane::kBulk : Lane::kControl, body_of(owner, view.bytes)});
+    messages.push_back({NodeId{view.to}, bulk ? Lane::kBulk : Lane::kControl,
+                        body_of(owner, view.bytes), view.type == kMsgHeartbeat});
   }
   return messages;
 }
 
 }  // namespace
+
+bool has_raft_engine() noexcept {
+  return true;
+}
 
 base::Result<std::unique_ptr<Engine>, OpenError> open_raft_engine(const RaftParts& parts) {
   return RaftEngine::open(parts);

@@ -49,6 +49,28 @@ TEST(ReadingsScene, ALeaderSeesHowFarItsPeersAreBehind) {
   EXPECT_FALSE(cluster.at(2).status().members);
 }
 
+TEST(ReadingsScene, ALeaderMeasuresHowLongItsPeersTakeToAnswer) {
+  RaftCluster cluster(3);
+  cluster.establish(1);
+  const auto trip = [&](std::uint64_t node) {
+    const auto members = cluster.at(1).status().members;
+    return std::ranges::find(*members, NodeId{node}, &MemberStatus::node)->round_trip;
+  };
+  cluster.pass_time(seconds(1));
+  EXPECT_EQ(trip(2), base::Elapsed{0}) << "frames of a scene take no time";
+  EXPECT_EQ(trip(1), std::nullopt);
+  cluster.at(2).paused = true;
+  cluster.pass_time(3 * kTick);
+  cluster.at(2).paused = false;
+  base::Elapsed longest{0};
+  for (int i = 0; i < 4; ++i) {
+    cluster.pass_time(kTick);
+    longest = std::max(longest, *trip(2));
+    EXPECT_EQ(trip(3), base::Elapsed{0});
+  }
+  EXPECT_GE(longest, kTick);
+}
+
 TEST(ReadingsScene, ACommitIsMeasuredFromTheEngineToTheQuorum) {
   RaftCluster cluster(3);
   cluster.establish(1);

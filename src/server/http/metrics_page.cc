@@ -53,11 +53,14 @@ constexpr std::array<std::string_view, kStatusCodes> kCodeNames{
     "UNAUTHENTICATED",
 };
 
-void add_gauge(MetricFamily& family, Labels labels, std::uint64_t value) {
+void add_gauge(MetricFamily& family, Labels labels, double value) {
   ClientMetric metric;
   metric.label = std::move(labels);
-  metric.gauge.value = static_cast<double>(value);
+  metric.gauge.value = value;
   family.metric.push_back(std::move(metric));
+}
+void add_gauge(MetricFamily& family, Labels labels, std::uint64_t value) {
+  add_gauge(family, std::move(labels), static_cast<double>(value));
 }
 
 class Page {
@@ -201,14 +204,19 @@ void add_members(Page& page, log::GroupId id, const log::GroupStatus& status) {
   MetricFamily lags{"log_peer_match_lag", "Entries that a member lacks.", MetricType::Gauge, {}};
   MetricFamily states{
       "log_peer_state", "0 probed, 1 follows, 2 fetches a snapshot.", MetricType::Gauge, {}};
+  MetricFamily trips{
+      "log_peer_rtt_seconds", "From a heartbeat to its answer.", MetricType::Gauge, {}};
   for (const log::MemberStatus& member : *status.members) {
     if (member.node == status.leader) continue;
     const Labels labels = of_group(id, "peer", to_string(member.node));
     add_gauge(lags, labels, member.behind);
     add_gauge(states, labels, static_cast<std::uint64_t>(member.state));
+    if (member.round_trip)
+      add_gauge(trips, labels, kNanosecond * static_cast<double>(member.round_trip->count()));
   }
   page.family(lags.name, lags.help, lags.type).metric = std::move(lags.metric);
   page.family(states.name, states.help, states.type).metric = std::move(states.metric);
+  page.family(trips.name, trips.help, trips.type).metric = std::move(trips.metric);
 }
 
 void add_group_status(Page& page, log::GroupId id, const log::GroupStatus& status) {

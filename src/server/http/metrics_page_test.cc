@@ -1,5 +1,6 @@
 #include "server/http/metrics_page.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,9 +78,14 @@ TEST_F(MetricsPageTest, ALeaderTellsOfItsPeersAndNotOfItself) {
                                      {.node = log::NodeId{2},
                                       .match = log::Index{5},
                                       .behind = 12,
-                                      .state = log::PeerState::kSnapshot}});
-  expect_rows(
-      {R"(log_peer_match_lag{group="7",peer="2"} 12)", R"(log_peer_state{group="7",peer="2"} 2)"});
+                                      .state = log::PeerState::kSnapshot,
+                                      .round_trip = std::chrono::microseconds(250)},
+                                     {.node = log::NodeId{3}}});
+  expect_rows({R"(log_peer_match_lag{group="7",peer="2"} 12)",
+               R"(log_peer_state{group="7",peer="2"} 2)",
+               R"(log_peer_rtt_seconds{group="7",peer="2"} 0.00025)"});
+  EXPECT_EQ(page().find(R"(log_peer_rtt_seconds{group="7",peer="3"})"), std::string::npos)
+      << "not measured yet";
   EXPECT_EQ(page().find(R"(peer="1")"), std::string::npos);
   status.members.reset();
   EXPECT_EQ(page().find("log_peer_state"), std::string::npos);
