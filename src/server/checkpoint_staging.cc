@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <system_error>
 #include <type_traits>
@@ -33,6 +34,15 @@ base::Result<T, SnapshotError> on_disk(base::Result<T, log::CheckpointFilesError
 
 std::unexpected<base::Error<SnapshotError>> refused(const fs::path& path, std::error_code code) {
   return base::fail(SnapshotError::kStorage, path.string() + ": " + code.message());
+}
+
+// What an attempt was to bring; nothing if its list is not whole.
+std::vector<log::CheckpointFile> list_in(const fs::path& attempt) {
+  const auto bytes = log::read_small_file(attempt / log::kFileListName);
+  if (!bytes) return {};
+  auto files = log::decode_file_list(*bytes);
+  if (!files) return {};
+  return *std::move(files);
 }
 
 std::uint32_t piece(std::uint64_t left) noexcept {
@@ -94,7 +104,10 @@ CheckpointStaging::Done CheckpointStaging::begin() {
     if (!complete_) fs::remove_all(directory_, code);
   }
   begun_ = true;
-  if (complete_) return {};
+  if (complete_) {
+    take_over({});
+    return {};
+  }
   fs::create_directory(directory_, code);
   if (code) return refused(directory_, code);
   CAD_TRY(on_disk(log::sync_directory(directory_.parent_path())));
@@ -123,12 +136,31 @@ CheckpointStaging::Done CheckpointStaging::take_list() {
   }
   if (total != manifest_.total_bytes)
     return base::fail(SnapshotError::kDamaged, "the files are shorter than the manifest says");
+  take_over(*files);
   CAD_TRY(check_room(*files));
   files_ = *std::move(files);
   listed_ = true;
   if (has_list_) return {};
   has_list_ = true;
   return on_disk(log::write_synced_file(directory_ / log::kFileListName, list_));
+}
+
+// By hash and length: names are the sources'. Whether the bytes are right is seen when they are hashed.
+void CheckpointStaging::take_over(const std::vector<log::CheckpointFile>& files) {
+  std::map<log::FileHash, const log::CheckpointFile*> wanted;
+  for (const log::CheckpointFile& file : files)
+    wanted.emplace(file.hash, &file);
+  for (const fs::path& earlier : std::exchange(given_up_, {})) {
+    for (const log::CheckpointFile& kept : list_in(earlier)) {
+      const auto found = wanted.find(kept.hash);
+      if (found == wanted.end() || found->second->bytes != kept.bytes) continue;
+      const fs::path here = directory_ / found->second->name;
+      std::error_code code;
+      if (!fs::exists(here, code)) fs::rename(earlier / kept.name, here, code);
+    }
+    std::error_code code;
+    fs::remove_all(earlier, code);  // What cannot be removed the next start sweeps.
+  }
 }
 
 // What an earlier attempt left has its room already.

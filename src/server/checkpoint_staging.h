@@ -17,6 +17,9 @@
 // What an earlier attempt left is hashed: whole files are kept, a file cut short goes on at its end. If its hash is wrong
 // in the end, what was left was: it is fetched anew, once.
 //
+// An attempt at another checkpoint of the group, which was given up, leaves what both have: tables that did not change since.
+// Such files are moved, whole or cut short, by the lists of both; the rest of that attempt goes.
+//
 // Blocks on the disk. One caller at a time, on any thread.
 
 #pragma once
@@ -66,6 +69,9 @@ class CheckpointStaging {
                     const StagingRoom& room = {})
       : directory_(std::move(directory)), manifest_(std::move(manifest)), room_(room) {}
 
+  // Directories of attempts that were given up, none of them a checkpoint: their files are this one's from now on. Before next().
+  void inherit(std::vector<std::filesystem::path> given_up) { given_up_ = std::move(given_up); }
+
   // What is missing next, at most kFetchBytesMax; asked again it is the same. kDamaged: nothing that the source has can
   // complete it.
   [[nodiscard]] base::Result<std::optional<FileRange>, log::SnapshotError> next();
@@ -80,6 +86,7 @@ class CheckpointStaging {
 
   [[nodiscard]] Done begin();
   [[nodiscard]] Done take_list();
+  void take_over(const std::vector<log::CheckpointFile>& files);
   [[nodiscard]] Done check_room(const std::vector<log::CheckpointFile>& files) const;
   [[nodiscard]] Done open_file();
   [[nodiscard]] Done close_file();
@@ -89,6 +96,7 @@ class CheckpointStaging {
   const std::filesystem::path directory_;
   const log::CheckpointManifest manifest_;
   const StagingRoom room_;
+  std::vector<std::filesystem::path> given_up_;
 
   bool begun_ = false;
   bool complete_ = false;

@@ -22,6 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 using log::SnapshotError;
 
+// A disk of 80 bytes for each byte of the checkpoint, an eighth of which stays free.
+std::uint64_t total_of_disk = 0;
+std::uint64_t free_of_disk = 0;
+std::optional<log::DiskSpace> small_disk(const fs::path& /*directory*/) {
+  return log::DiskSpace{free_of_disk, total_of_disk};
+}
+
 class CheckpointStagingTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -130,6 +137,97 @@ TEST_F(CheckpointStagingTest, WhatAnEarlierAttemptLeftWrongIsFetchedAnew) {
   }
 }
 
+// ---- An attempt at another checkpoint (L-74) --------------------------------------------------------
+
+class GivenUpTest : public CheckpointStagingTest {
+ protected:
+  void SetUp() override {
+    CheckpointStagingTest::SetUp();
+    fs::create_directory(given_up());
+    fs::copy_file(source() / "FILES", given_up() / "FILES");
+    // The source goes on: its table stays, under another name.
+    fs::remove(source() / "FILES");
+    fs::remove(source() / "CHECKPOINT");
+    fs::copy_file(source() / "000001.sst", given_up() / "000001.sst");
+    fs::rename(source() / "000001.sst", source() / "000007.sst");
+    write_file(source() / "CURRENT", "MANIFEST-2\n");
+    auto sealed = log::seal_checkpoint(
+        source(), facts_of({kMade.group, kMade.node, log::CheckpointId{kMade.id.value() + 1}}));
+    ASSERT_TRUE(sealed) << sealed.error().detail;
+    manifest = *sealed;
+  }
+  [[nodiscard]] fs::path given_up() const { return scratch.path() / "given-up"; }
+  [[nodiscard]] std::uint64_t table_bytes_asked() const {
+    std::uint64_t bytes = 0;
+    for (const FileRange& range : asked)
+      if (range.file == "000007.sst") bytes += range.bytes;
+    return bytes;
+  }
+  std::optional<SnapshotError> fetch_as_heir(const StagingRoom& room = {}) {
+    CheckpointStaging staging(target(), manifest, room);
+    staging.inherit({given_up()});
+    return fetch(staging);
+  }
+};
+
+TEST_F(GivenUpTest, LeavesTheFilesThatBothHave) {
+  EXPECT_EQ(fetch_as_heir(), std::nullopt);
+  expect_complete();
+  EXPECT_EQ(table_bytes_asked(), 0U);
+  EXPECT_FALSE(fs::exists(given_up()));
+}
+
+TEST_F(GivenUpTest, LeavesTheBeginningOfAFile) {
+  fs::resize_file(given_up() / "000001.sst", kTableBytes - 10);
+  EXPECT_EQ(fetch_as_heir(), std::nullopt);
+  expect_complete();
+  EXPECT_EQ(table_bytes_asked(), 10U);
+}
+
+TEST_F(GivenUpTest, IsNotTrusted) {
+  write_file(given_up() / "000001.sst", std::string(kTableBytes, 'x'));
+  EXPECT_EQ(fetch_as_heir(), std::nullopt);
+  expect_complete();
+  EXPECT_EQ(table_bytes_asked(), kTableBytes);
+}
+
+TEST_F(GivenUpTest, WithoutItsListLeavesNothing) {
+  for (const char* const list : {"", "CDSL"}) {
+    fs::remove_all(target());
+    fs::create_directory(given_up());
+    write_file(given_up() / "FILES", list);
+    write_file(given_up() / "000001.sst", "some");
+    EXPECT_EQ(fetch_as_heir(), std::nullopt);
+    expect_complete();
+    EXPECT_FALSE(fs::exists(given_up()));
+  }
+}
+
+TEST_F(GivenUpTest, DoesNotTakeThePlaceOfWhatIsHere) {
+  CheckpointStaging first = begin();
+  fetch_some(first, 2);  // The list, and some of the first file.
+  write_file(given_up() / "000001.sst", std::string(kTableBytes, 'x'));
+  EXPECT_EQ(fetch_as_heir(), std::nullopt);
+  expect_complete();
+  EXPECT_EQ(table_bytes_asked(), kTableBytes - kFetchBytesMax);
+}
+
+TEST_F(GivenUpTest, WhatItLeavesNeedsNoRoomAgain) {  // L-50
+  const StagingRoom room{.measure = &small_disk};
+  total_of_disk = 80 * manifest.total_bytes;
+  free_of_disk =
+      log::critical_bound(room.settings, {0, total_of_disk}) + manifest.total_bytes - kTableBytes;
+  EXPECT_EQ(fetch_as_heir(room), std::nullopt);
+  expect_complete();
+}
+
+TEST_F(GivenUpTest, GoesTooIfTheCheckpointIsHereAlready) {
+  CheckpointStaging first = begin();
+  EXPECT_EQ(fetch(first), std::nullopt);
+  EXPECT_EQ(fetch_as_heir(), std::nullopt);
+  EXPECT_FALSE(fs::exists(given_up()));
+}
+
 TEST_F(CheckpointStagingTest, AnotherCheckpointInItsPlaceIsReplaced) {
   write_state(target());
   ASSERT_TRUE(log::seal_checkpoint(target(), facts_of({})));
@@ -231,13 +329,6 @@ TEST_F(CheckpointStagingTest, ADiskThatRefusesIsNoDamage) {
   write_file(target(), "a file where the directory should be");
   CheckpointStaging staging = begin();
   EXPECT_EQ(fetch(staging), SnapshotError::kStorage);
-}
-
-// A disk of 80 bytes for each byte of the checkpoint, an eighth of which stays free.
-std::uint64_t total_of_disk = 0;
-std::uint64_t free_of_disk = 0;
-std::optional<log::DiskSpace> small_disk(const fs::path& /*directory*/) {
-  return log::DiskSpace{free_of_disk, total_of_disk};
 }
 
 TEST_F(CheckpointStagingTest, LeavesTheCriticalReserveOnTheDisk) {  // L-50

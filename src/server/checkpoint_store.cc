@@ -49,7 +49,7 @@ class CheckpointStore::Fetching : public std::enable_shared_from_this<Fetching> 
         self->store_.parts_.timer.after(kFetchAgainAfter, [self] { self->begin(); });
         return;
       }
-      self->store_.remove_begun_but(self->name_);
+      self->staging_.inherit(self->store_.begun_but(self->name_));
       self->ask();
     });
   }
@@ -231,7 +231,7 @@ void CheckpointStore::sweep(std::span<const log::CheckpointName> wanted) {
   }
 }
 
-void CheckpointStore::remove_begun_but(const log::CheckpointName& name) const {
+std::vector<fs::path> CheckpointStore::begun_but(const log::CheckpointName& name) const {
   const std::string group = fmt::format("g{}-", name.group.value());
   std::vector<fs::path> begun;
   std::error_code code;
@@ -242,8 +242,7 @@ void CheckpointStore::remove_begun_but(const log::CheckpointName& name) const {
         !fs::exists(each->path() / log::kManifestName))
       begun.push_back(each->path());
   }
-  for (const fs::path& directory : begun)
-    remove(directory);
+  return begun;
 }
 
 void CheckpointStore::remove_later(fs::path directory) {

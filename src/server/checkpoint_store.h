@@ -22,6 +22,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "base/byte_pace.h"
 #include "base/clock.h"
@@ -111,8 +112,8 @@ class CheckpointStore final : public log::Snapshotter {
       CAD_EXCLUDES(mutex_);
   void warn_not_staged(const log::CheckpointName& name, const base::Error<log::SnapshotError>& why)
       CAD_EXCLUDES(mutex_);
-  // Earlier attempts at the group's checkpoints: a newer one is wanted now.
-  void remove_begun_but(const log::CheckpointName& name) const;
+  // Earlier attempts at the group's checkpoints that were given up: a newer one is wanted now.
+  [[nodiscard]] std::vector<std::filesystem::path> begun_but(const log::CheckpointName& name) const;
 
   const std::filesystem::path directory_;
   const CheckpointParts parts_;

@@ -217,10 +217,14 @@ TEST_F(CheckpointStoreTest, ANewerCheckpointReplacesAnAttemptAtAnOlderOne) {
   ASSERT_EQ(answer->error, SnapshotError::kUnreachable);
   way.ranges_left = 1'000;
   const log::CheckpointName newer{kMade.group, kMade.node, log::CheckpointId{10}};
-  const auto other = stage(*make(newer));
+  const auto manifest = make(newer);
+  const auto other = stage(*manifest);
   run_long();
   EXPECT_EQ(other->error, std::nullopt);
   EXPECT_EQ(entries("receiver/staged"), 1U);
+  EXPECT_EQ(receiver->counters().bytes_fetched,
+            old_one->list_bytes + manifest->list_bytes + manifest->total_bytes)
+      << "what both have is fetched once (L-74)";
 }
 
 TEST_F(CheckpointStoreTest, AStagingWaitsUntilFilesOfItsNameAreGone) {
