@@ -24,6 +24,7 @@
 #include "log/group.h"
 #include "log/group_detail.h"
 #include "log/group_status.h"
+#include "log/raft/open_raft_engine.h"
 #include "log/storage.h"
 #include "log/types.h"
 #include "node/alarm_thread.h"
@@ -234,6 +235,12 @@ base::Result<void, ServerError> ServerNode::start_http(const ServerConfig& confi
 base::Result<void, ServerError> ServerNode::open_coordination(const ServerConfig& config) {
   EmbeddedOptions options{
       .directory = config.data, .hash_seed = random_.next_u64(), .retention = config.log_retention};
+  if (config.topology && !log::has_raft_engine()) {  // L-29
+    return base::fail(
+        ServerError::kBadConfig,
+        "this build has no raft engine (`cadastre --version` says why), and a node of a "
+        "cluster needs it: take a build that has one, or serve without --topology");
+  }
   if (config.topology) {
     member_ = CAD_TRY(passed_on(ClusterMember::open(config, {parts_.clock, parts_.logger})));
     options.replication = member_->replication();
