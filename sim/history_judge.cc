@@ -88,7 +88,8 @@ int judge_digests(const std::vector<std::string>& files) {
              reports, agreement.compared());
   for (const Disagreement& each : found.first(std::min(found.size(), kDisagreementsShown)))
     fmt::print("node {} at {}: {}\n", each.replica.node.value(), each.index.value(), each.detail);
-  return found.empty() ? kGood : kWrong;
+  if (!found.empty()) return kWrong;
+  return agreement.compared() == 0 ? kUndecided : kGood;  // Nothing that two replicas have.
 }
 
 struct Arguments {

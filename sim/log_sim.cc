@@ -31,13 +31,18 @@ struct Arguments {
   double hours = 0;
 };
 
-int report_failure(const LogWorldOptions& options, const LogReport& report) {
+int report_failure(const Arguments& arguments,
+                   const LogWorldOptions& options,
+                   const LogReport& report) {
   const auto few = shrink_log_failure(options, report.faults);
   fmt::print("{} of {} faults still fail:\n", few.size(), report.faults.size());
   for (const LogFault& fault : few)
     fmt::print("  {}\n", to_text(fault));
   const bool shared = options.registers == Registers::kOfAll;
-  fmt::print("again: ./dev sim --scenario {} --seed {}\n", shared ? "raft" : "log", options.seed);
+  const std::string lasts =
+      arguments.seconds > 0 ? fmt::format(" --seconds {}", arguments.seconds) : std::string();
+  fmt::print("again: ./dev sim --scenario {} --seed {}{}\n", shared ? "raft" : "log", options.seed,
+             lasts);
   return EXIT_FAILURE;
 }
 
@@ -63,7 +68,7 @@ int run(const Arguments& arguments) {
     sum.add(report);
     if (arguments.seeds == 1 || !report.violations.empty())
       fmt::print("{}", to_text(options, report));
-    if (!report.violations.empty()) return report_failure(options, report);
+    if (!report.violations.empty()) return report_failure(arguments, options, report);
   }
   const double seconds = std::chrono::duration<double>(clock.elapsed() - begin).count();
   fmt::print("{} seeds from {} in {:.1f} s: {}; no violation\n", done, arguments.seed, seconds,

@@ -3,6 +3,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -168,36 +171,74 @@ TEST(RaftScene, AnAcceptedCommandOfALostLeaderIsNeverCalledRefused) {  // 1.5, L
   EXPECT_EQ(lost->times, 1);
 }
 
-TEST(RaftScene, ADeposedLeaderAnswersNoReader) {  // R10, L-82
-  RaftCluster cluster(3);
-  cluster.establish(1);
-  std::vector<Letter> late;
-  cluster.kept = &late;
-  cluster.passes = [](const Letter& letter) {
-    return letter.to.value() != 1;  // Its round goes out; no answer comes back.
-  };
-  const auto read = cluster.at(1).read();
-  cluster.settle();
-  EXPECT_FALSE(*read);
-  EXPECT_FALSE(late.empty());
-  cluster.cut(1);
-  const std::uint64_t leader = cluster.elect();
-  const auto newer = cluster.at(leader).propose("newer");
-  cluster.settle();
-  ASSERT_TRUE(newer->applied());
-  while (cluster.at(1).leads())
-    cluster.pass_time(kTick);
-  ASSERT_TRUE(*read);
-  ASSERT_FALSE(**read);
-  EXPECT_TRUE((**read).error().code == ReadError::kNotLeader ||
-              (**read).error().code == ReadError::kUnavailable);
-  const auto after = cluster.at(1).read();
-  for (int twice = 0; twice < 2; ++twice) {
-    for (const Letter& letter : late)
-      cluster.at(1).receive(letter);
+// Node 1 leads three, and a round of its readers has left; the answers to it are in `answers`, and nothing reaches node 1 from now on.
+struct RoundUnderWay {
+  RoundUnderWay() : cluster(3) {
+    cluster.establish(1);
+    cluster.kept = &answers;
+    cluster.passes = [](const Letter& letter) {
+      return letter.to.value() != 1;
+    };
+    read = cluster.at(1).read();
+    cluster.settle();
+    cluster.kept = nullptr;
+    cluster.cut(1);
   }
-  cluster.settle();
+  // Another one leads, and has answered a writer.
+  void depose() {
+    const std::uint64_t leader = cluster.elect();
+    const auto newer = cluster.at(leader).propose("newer");
+    cluster.settle();
+    ASSERT_TRUE(newer->applied());
+  }
+  void deliver_twice() {
+    for (int twice = 0; twice < 2; ++twice) {
+      for (const Letter& letter : answers)
+        cluster.at(1).receive(letter);
+    }
+    cluster.settle();
+  }
+
+  RaftCluster cluster;
+  std::vector<Letter> answers;
+  std::shared_ptr<std::optional<ReadAnswer>> read;
+};
+
+TEST(RaftScene, ADeposedLeaderAnswersNoReader) {  // R10, L-82
+  RoundUnderWay round;
+  RaftMember& old = round.cluster.at(1);
+  EXPECT_FALSE(*round.read);
+  EXPECT_FALSE(round.answers.empty());
+  round.depose();
+  while (old.leads())
+    round.cluster.pass_time(kTick);
+  ASSERT_TRUE(*round.read);
+  ASSERT_FALSE(**round.read);
+  EXPECT_TRUE((**round.read).error().code == ReadError::kNotLeader ||
+              (**round.read).error().code == ReadError::kUnavailable);
+  const auto after = old.read();
+  round.deliver_twice();
   ASSERT_TRUE(*after);
+  EXPECT_EQ((**after).error().code, ReadError::kNotLeader);
+}
+
+// Its clock stood still while it was deposed, so that it does not know: rounds rest on no clock.
+TEST(RaftScene, LateAnswersServeNobodyWhoCameAfterTheirRound) {  // R10, L-79, L-80
+  RoundUnderWay round;
+  RaftMember& old = round.cluster.at(1);
+  old.drift_per_mille = -1'000;
+  round.depose();
+  old.drift_per_mille = 0;
+  ASSERT_TRUE(old.leads());
+  const auto after = old.read();
+  round.deliver_twice();
+  ASSERT_TRUE(old.leads());
+  ASSERT_TRUE(*round.read) << "the answers are its own";
+  EXPECT_TRUE((*round.read)->has_value()) << "it asked before anything newer was written";
+  EXPECT_FALSE(*after);
+  round.cluster.heal();
+  while (!*after)
+    round.cluster.pass_time(kTick);
   EXPECT_EQ((**after).error().code, ReadError::kNotLeader);
 }
 
