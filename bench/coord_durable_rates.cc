@@ -69,7 +69,7 @@ double run_log_calls() {
   LogUnderTest log(directory.path(), 1);
   const LogEcho server(&log.group(0));
   return run_calls({.address = server.address(),
-                    .method = "/cadastre.bench.Log/Propose",
+                    .method = std::string(LogEcho::kCallMethod),
                     .outstanding = kCallers,
                     .seconds = kDurableRoundSeconds,
                     .request = [](std::uint64_t /*number*/) {

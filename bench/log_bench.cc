@@ -131,7 +131,7 @@ void add_idle(Report& report) {
 
 double run_echo(const LogEcho& server) {
   return run_calls({.address = server.address(),
-                    .method = "/cadastre.bench.Log/Propose",
+                    .method = std::string(LogEcho::kCallMethod),
                     .seconds = kRoundSeconds,
                     .request = [](std::uint64_t /*number*/) {
                       return std::string(kCommandBytes, 'x');

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +15,8 @@
 #include "bench/peers/etcd_cluster.h"
 #include "bench/peers/etcd_server.h"
 #include "bench/peers/grpc_loop.h"
+#include "bench/peers/grpc_streams.h"
+#include "bench/peers/log_echo.h"
 #include "bench/raft_processes.h"
 #include "bench/report.h"
 #include "bench/samples.h"
@@ -36,6 +39,8 @@ struct Taken {
   std::vector<double> many_reads;
   std::vector<double> behind_grpc;
   std::vector<double> bare_grpc;
+  std::vector<double> behind_streams;
+  std::vector<double> bare_streams;
   std::vector<double> etcd_puts;
   std::vector<double> etcd_reads;
   std::vector<double> sync_p50_us;  // The disk alone.
@@ -43,14 +48,14 @@ struct Taken {
   std::vector<double> disk_submissions;
 };
 
-double calls_to_door(const std::string& address, double seconds) {
-  return run_calls({.address = address,
-                    .method = "/cadastre.bench.Log/Propose",
-                    .outstanding = kCallers,
-                    .seconds = seconds,
-                    .request = [](std::uint64_t /*number*/) {
-                      return std::string(kCommandBytes, 'x');
-                    }});
+CallPlan calls_to(const std::string& door, std::string_view method, double seconds) {
+  return {.address = door,
+          .method = std::string(method),
+          .outstanding = kCallers,
+          .seconds = seconds,
+          .request = [](std::uint64_t /*number*/) {
+            return std::string(kCommandBytes, 'x');
+          }};
 }
 
 void take_ours(Taken& taken, double seconds) {
@@ -61,8 +66,12 @@ void take_ours(Taken& taken, double seconds) {
       cluster.load({.outstanding = kCallers, .seconds = seconds}).commands_per_second);
   taken.reads.push_back(cluster.read(kCallers, seconds));
   taken.many_reads.push_back(cluster.read(kManyReaders, seconds));
-  taken.behind_grpc.push_back(calls_to_door(cluster.node(1).ask("door log"), seconds));
-  taken.bare_grpc.push_back(calls_to_door(cluster.node(1).ask("door bare"), seconds));
+  const std::string log = cluster.node(1).ask("door log");
+  const std::string bare = cluster.node(1).ask("door bare");
+  taken.behind_grpc.push_back(run_calls(calls_to(log, LogEcho::kCallMethod, seconds)));
+  taken.bare_grpc.push_back(run_calls(calls_to(bare, LogEcho::kCallMethod, seconds)));
+  taken.behind_streams.push_back(run_streams(calls_to(log, LogEcho::kStreamMethod, seconds)));
+  taken.bare_streams.push_back(run_streams(calls_to(bare, LogEcho::kStreamMethod, seconds)));
   taken.submissions.push_back(
       cluster.load({.outstanding = kCallers, .commands = kSubmission, .seconds = seconds})
           .commands_per_second);
@@ -146,6 +155,14 @@ void add_against_etcd(Report& report, const Taken& taken) {
   like_for_like.note = fmt::format("gRPC without a log: {:.0f}", median(taken.bare_grpc));
   like_for_like.spread = spread(taken.behind_grpc);
   report.add(like_for_like);
+  Row streams = puts;
+  streams.what =
+      "behind gRPC streams (socket against socket), 64 callers, one command each at a time";
+  streams.ours = median(taken.behind_streams);
+  streams.limit = median(taken.bare_streams);
+  streams.note = fmt::format("streams without a log: {:.0f}", median(taken.bare_streams));
+  streams.spread = spread(taken.behind_streams);
+  report.add(streams);
   report.add({.what = "ReadIndex, 256 readers (call against socket)",
               .unit = "reads/s",
               .better = Better::kHigher,

@@ -4,7 +4,8 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
 
-add_library(grpc_peers STATIC closed_loop.cc peers/etcd_server.cc peers/grpc_loop.cc)
+add_library(grpc_peers STATIC closed_loop.cc peers/etcd_server.cc peers/grpc_channels.cc peers/grpc_loop.cc
+  peers/grpc_streams.cc)
 target_include_directories(grpc_peers PUBLIC "${CMAKE_SOURCE_DIR}")
 target_link_libraries(grpc_peers PUBLIC cadastre::base PRIVATE PkgConfig::GRPC fmt::fmt)
 cadastre_warnings(grpc_peers)

@@ -17,11 +17,11 @@
 #include "base/check.h"
 #include "base/signal.h"
 #include "bench/closed_loop.h"
+#include "bench/peers/grpc_channels.h"
 
 namespace cadastre::bench {
 namespace {
 
-constexpr std::chrono::seconds kConnectMax{30};
 constexpr std::chrono::seconds kAnswerMax{30};
 
 std::string bytes_of(const grpc::ByteBuffer& buffer) {
@@ -69,20 +69,6 @@ class Caller {
   grpc::ByteBuffer response_;
 };
 
-std::vector<std::shared_ptr<grpc::Channel>> connect(const std::string& address,
-                                                    std::size_t connections) {
-  std::vector<std::shared_ptr<grpc::Channel>> channels;
-  for (std::size_t i = 0; i < connections; ++i) {
-    grpc::ChannelArguments arguments;
-    arguments.SetInt("bench.connection", static_cast<int>(i));  // Else they share one.
-    channels.push_back(
-        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
-    CAD_CHECK(channels.back()->WaitForConnected(std::chrono::system_clock::now() + kConnectMax),
-              "the server is there");
-  }
-  return channels;
-}
-
 class SameCall final : public Conversation {
  public:
   SameCall(const CallPlan& plan, std::atomic<std::uint64_t>& number)
@@ -104,7 +90,7 @@ struct GrpcCalls::Stub {
 };
 
 GrpcCalls::GrpcCalls(const std::string& address)
-    : stub_(std::make_unique<Stub>(connect(address, 1).front())) {}
+    : stub_(std::make_unique<Stub>(connect_channels(address, 1).front())) {}
 GrpcCalls::~GrpcCalls() = default;
 
 std::string GrpcCalls::call(const UnaryCall& call) {
@@ -133,7 +119,7 @@ std::optional<std::string> GrpcCalls::try_call(const UnaryCall& call,
 }
 
 double run_conversations(const TalkPlan& plan) {
-  const auto channels = connect(plan.address, plan.connections);
+  const auto channels = connect_channels(plan.address, plan.connections);
   std::vector<std::unique_ptr<Caller>> callers;
   callers.reserve(plan.callers.size());
   for (std::size_t i = 0; i < plan.callers.size(); ++i)

@@ -1,7 +1,8 @@
 #include "bench/peers/log_echo.h"
 
 #include <array>
-#include <vector>
+#include <string>
+#include <utility>
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
@@ -12,35 +13,49 @@
 namespace cadastre::bench {
 namespace {
 
-// One call: read, propose, answer.
-class Call final : public grpc::ServerGenericBidiReactor {
+void propose(log::Group& group, const grpc::Slice& command, log::Done done) {
+  std::array proposals{log::Proposal{
+      {reinterpret_cast<const std::byte*>(command.begin()), command.size()}, std::move(done)}};
+  group.propose(proposals, log::Class::kUser);
+}
+
+grpc::ByteBuffer an_answer() {
+  const grpc::Slice one_byte(std::string(1, '\0'));
+  return {&one_byte, 1};
+}
+
+// One call, or one stream of them: read, propose, answer, in turn.
+class Talk final : public grpc::ServerGenericBidiReactor {
  public:
-  explicit Call(log::Group* group) : group_(group) { StartRead(&request_); }
+  Talk(log::Group* group, bool is_stream) : group_(group), is_stream_(is_stream) {
+    StartRead(&request_);
+  }
 
   void OnReadDone(bool ok) override {
+    if (!ok && is_stream_) return Finish(grpc::Status::OK);  // The caller has no more.
     if (!ok) return Finish(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no request"));
     if (group_ == nullptr) return answer(log::Applied{});
     grpc::Slice whole;
     if (!request_.DumpToSingleSlice(&whole).ok())
       return Finish(grpc::Status(grpc::StatusCode::INTERNAL, "no bytes"));
-    std::array proposals{
-        log::Proposal{{reinterpret_cast<const std::byte*>(whole.begin()), whole.size()},
-                      [this](const log::Answer& answer) {
-                        this->answer(answer);
-                      }}};
-    group_->propose(proposals, log::Class::kUser);
+    propose(*group_, whole, [this](const log::Answer& answer) { this->answer(answer); });
+  }
+  void OnWriteDone(bool ok) override {
+    if (!ok) return Finish(grpc::Status(grpc::StatusCode::CANCELLED, "the caller went"));
+    StartRead(&request_);
   }
   void OnDone() override { delete this; }
 
  private:
   void answer(const log::Answer& answer) {
     if (!answer) return Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, answer.error().detail));
-    const grpc::Slice empty(std::string(1, '\0'));
-    response_ = grpc::ByteBuffer(&empty, 1);
+    response_ = an_answer();
+    if (is_stream_) return StartWrite(&response_);
     StartWriteAndFinish(&response_, {}, grpc::Status::OK);
   }
 
   log::Group* group_;
+  const bool is_stream_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
 };
@@ -50,8 +65,9 @@ class Service final : public grpc::CallbackGenericService {
   explicit Service(log::Group* group) : group_(group) {}
 
   grpc::ServerGenericBidiReactor* CreateReactor(
-      grpc::GenericCallbackServerContext* /*context*/) override {
-    return new Call(group_);  // Deletes itself when the call is over.
+      grpc::GenericCallbackServerContext* context) override {
+    return new Talk(group_, context->method() ==
+                                LogEcho::kStreamMethod);  // Deletes itself when the call is over.
   }
 
  private:

@@ -1,11 +1,13 @@
 // LogEcho: our log behind a minimal gRPC server. A request's bytes are proposed as one command; the answer
 // goes out when it is applied, which is after it is synced. Without a group it goes out at once: what gRPC
-// itself takes on this machine, the bound of every server behind it.
+// itself takes on this machine, the bound of every server behind it. A call brings one command; a stream brings one after the
+// other, each answered before the next is read.
 
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "log/group.h"
 
@@ -13,6 +15,9 @@ namespace cadastre::bench {
 
 class LogEcho {
  public:
+  static constexpr std::string_view kCallMethod = "/cadastre.bench.Log/Propose";
+  static constexpr std::string_view kStreamMethod = "/cadastre.bench.Log/Stream";
+
   // On a loopback port that the system picks. The group, if there is one, outlives it.
   explicit LogEcho(log::Group* group);
   LogEcho(const LogEcho&) = delete;
