@@ -1,7 +1,7 @@
 """What tests on three machines share: a scratch folder that outlives a failure, load, and the judge.
 
 A test's program runs in namespaces of its own before it imports this (machines.py). Its words are CADASTRE REGISTER_NODE
-HISTORY_JUDGE [--seconds=S] [--seed=N] [--older=BINARY] [TEST...].
+HISTORY_JUDGE STUCK_SYNC [--seconds=S] [--seed=N] [--leases=on|off] [--kills=N] [--older=BINARY] [TEST...].
 """
 
 import os
@@ -94,14 +94,19 @@ class ChaosCase(unittest.TestCase):
 def main(case):
     """Reads the words, and runs the tests of the case."""
     words = sys.argv[1:]
-    CONFIG.update(zip(("cadastre", "register_node", "judge"), (str(pathlib.Path(word).resolve()) for word in words[:3])))
+    files = ("cadastre", "register_node", "judge", "stuck_sync")
+    CONFIG.update(zip(files, (str(pathlib.Path(word).resolve()) for word in words[:len(files)])))
     names = []
-    for word in words[3:]:
+    for word in words[len(files):]:
         option, _, value = word.partition("=")
         if option == "--seconds":
             CONFIG["seconds"] = float(value)
         elif option == "--seed":
             CONFIG["seed"] = int(value)
+        elif option == "--leases":
+            CONFIG["leases"] = {"on": True, "off": False}[value]
+        elif option == "--kills":
+            CONFIG["kills"] = int(value)
         elif option == "--older":
             CONFIG["older"] = str(pathlib.Path(value).resolve())
         else:

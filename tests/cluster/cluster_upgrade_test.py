@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Nodes go from an older binary of the same format to this one, and back, one by one and under load (log.md 14.4).
 
-  tests/cluster/cluster_upgrade_test.py CADASTRE REGISTER_NODE HISTORY_JUDGE --older=BINARY [--seconds=S] [--seed=N]
+  tests/cluster/cluster_upgrade_test.py CADASTRE REGISTER_NODE HISTORY_JUDGE STUCK_SYNC --older=BINARY [--seconds=S] [--seed=N]
 
 The older binary comes from tools/build_older. Each change is a stop and a start on the same directory, as an operator
 does it; now and then the node is killed instead.
@@ -41,7 +41,7 @@ class UpgradeTest(ChaosCase):
 
     def test_nodes_go_to_this_binary_and_back_one_by_one(self):
         older, newer = CONFIG["older"], CONFIG["cadastre"]
-        cluster = CoordinationNodes(older, self.scratch)
+        cluster = CoordinationNodes(older, self.scratch, CONFIG["stuck_sync"])
         self.addCleanup(cluster.end)
         cluster.found()
         dice = random.Random(self.seed)

@@ -54,7 +54,7 @@ class Nodes:
         # Without the least one a channel whose first attempt was refused does not try again for 20 s.
         options = [("grpc.initial_reconnect_backoff_ms", 50), ("grpc.min_reconnect_backoff_ms", 300),
                    ("grpc.max_reconnect_backoff_ms", 300)]
-        self.callers = [Caller(cluster.address(each), options=options) for each in cluster.ids]
+        self.callers = [Caller(cluster.address(each), options=options, credentials=cluster.credentials) for each in cluster.ids]
         self.at = first
         self.retries = 0
 

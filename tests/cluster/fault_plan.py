@@ -11,6 +11,7 @@ import time
 
 PAUSE_SECONDS = (0.1, 10.0)  # log.md 14.4
 FULL_SECONDS_MAX = 5  # For a node to notice.
+TRANSFERS, BETWEEN_TRANSFERS_S = 6, 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +35,8 @@ KINDS = {
     "deaf": 2,             # is heard and hears nobody
     "mute": 2,             # hears and is not heard
     "one_way": 2,          # does not reach one other
+    "slow": 2,             # no sync of its disk returns for most of the time
+    "transfer": 2,         # it hands its leadership over, and gets it back, in turn
     "full": 1,             # no room on its disk
     "kill_all": 1,         # all of them at once
     "both": 3,             # two of the others
@@ -174,6 +177,22 @@ class Nemesis(threading.Thread):
 
     def _end_one_way(self, target):
         self.cluster.network.mend(target, self._others(target)[0])
+
+    def _begin_slow(self, target):
+        self.cluster.nodes[target].disk.begin_stalls()
+
+    def _end_slow(self, target):
+        self.cluster.nodes[target].disk.end_stalls()
+
+    def _begin_transfer(self, target):
+        for number in range(TRANSFERS):
+            if self.stopped.is_set():
+                break
+            self.cluster.transfer(target if number % 2 else self._others(target)[0])
+            self.stopped.wait(BETWEEN_TRANSFERS_S)
+
+    def _end_transfer(self, _):
+        pass
 
     def _begin_full(self, target):
         self.cluster.starve()

@@ -14,11 +14,13 @@ Processes are started without code of ours between fork and exec: gRPC's threads
 """
 
 import errno
+import fcntl
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 INSIDE = "CADASTRE_MACHINES"
@@ -29,6 +31,7 @@ def enter():
     """Returns inside; outside it becomes a process that ends with the one inside, with its exit status."""
     if os.environ.get(INSIDE) == "entered":  # The first process there: nobody else would end it.
         signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
+        tool("ip", "link", "set", "lo", "up")
         return
     os.environ[INSIDE] = "entered"
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
@@ -46,7 +49,6 @@ class Network:
     """Machines 1 to `count`, each behind a link of its own. The router, which is this process, reaches them all."""
 
     def __init__(self, count):
-        tool("ip", "link", "set", "lo", "up")
         pathlib.Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
         self.holders, self.cuts = {}, set()
         for machine in range(1, count + 1):
@@ -132,3 +134,43 @@ class Disk:
 
     def end(self):
         tool("umount", "--lazy", str(self.directory))
+
+
+class StallingDisk:
+    """The disk of one process, whose syncs stall when they are told to: by a library that is loaded before it
+    (tests/server/stuck_sync.cc), and a file in its working directory."""
+
+    STALLS_S, BETWEEN_S = 0.4, 0.02
+
+    def __init__(self, home, library):
+        self.home = pathlib.Path(home)
+        self.home.mkdir()
+        self.file = open(self.home / "stuck", "w", encoding="utf-8")
+        self.library = str(library)
+        self.ended, self.thread = threading.Event(), None
+
+    def surroundings(self):
+        """Popen's."""
+        return {"cwd": self.home, "env": dict(os.environ, LD_PRELOAD=self.library)}
+
+    def begin_stalls(self):
+        self.ended.clear()
+        self.thread = threading.Thread(target=self._stall, daemon=True)
+        self.thread.start()
+
+    def _stall(self):
+        while not self.ended.is_set():
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+            self.ended.wait(self.STALLS_S)
+            fcntl.flock(self.file, fcntl.LOCK_UN)
+            self.ended.wait(self.BETWEEN_S)
+
+    def end_stalls(self):
+        self.ended.set()
+        if self.thread is not None:
+            self.thread.join()
+            self.thread = None
+
+    def end(self):
+        self.end_stalls()
+        self.file.close()

@@ -15,7 +15,7 @@ import time
 import urllib.error
 import urllib.request
 
-from machines import Disk, Network
+from machines import Disk, Network, StallingDisk
 
 READY_SECONDS_MAX = 90
 GRPC_PORT, PEER_PORT, HTTP_PORT, DOOR_PORT = 7400, 7402, 7404, 7406
@@ -26,14 +26,14 @@ ROOM_TO_START = 6 << 20  # For a node, but not for what its log would take in ad
 class Node:
     """One process after the other, on one machine and one directory."""
 
-    def __init__(self, number, network, log):
-        self.number, self.network, self.log = number, network, log
+    def __init__(self, number, network, log, disk):
+        self.number, self.network, self.log, self.disk = number, network, log, disk
         self.process, self.paused = None, False
 
     def start(self, words):
         with open(self.log, "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(self.network.command(self.number, words), stdout=subprocess.PIPE, stderr=log,
-                                            text=True, start_new_session=True)
+                                            text=True, start_new_session=True, **self.disk.surroundings())
         self.paused = False
 
     def wait_until_ready(self):
@@ -83,11 +83,12 @@ class Node:
 class NamespaceCluster:
     COUNT = 3
 
-    def __init__(self, scratch):
+    def __init__(self, scratch, stuck_sync):
         self.scratch = pathlib.Path(scratch)
         self.network = Network(self.COUNT)
         self.ids = list(range(1, self.COUNT + 1))
-        self.nodes = {each: Node(each, self.network, self.scratch / f"node{each}.log") for each in self.ids}
+        self.nodes = {each: Node(each, self.network, self.scratch / f"node{each}.log",
+                                 StallingDisk(self.scratch / f"home{each}", stuck_sync)) for each in self.ids}
         self.starved, self.starving = self.ids[-1], False  # Whose disk can be full, and is.
         self.disk = Disk(self.scratch / f"data{self.starved}", SMALL_DISK_MIB)
 
@@ -97,6 +98,10 @@ class NamespaceCluster:
 
     def status(self, number):
         """role, leader, term and applied of a node, or nothing if it does not answer."""
+        raise NotImplementedError
+
+    def transfer(self, to):
+        """Asks for another leader, as often as not in vain."""
         raise NotImplementedError
 
     def data(self, number):
@@ -163,6 +168,8 @@ class NamespaceCluster:
     def restore(self):
         """Ends every fault."""
         self.network.heal()
+        for node in self.nodes.values():
+            node.disk.end_stalls()
         if self.starving:
             self.feed()
         for number, node in self.nodes.items():
@@ -175,15 +182,23 @@ class NamespaceCluster:
     def end(self):
         for node in self.nodes.values():
             node.kill()
+            node.disk.end()
         self.network.end()
         self.disk.end()
 
 
 class CoordinationNodes(NamespaceCluster):
-    """`cadastre serve`. `binaries` says which one a node runs; it may change from start to start."""
+    """`cadastre serve`. `binaries` says which one a node runs; it may change from start to start. With an authority of
+    certificates nodes show each other theirs, and callers show them one, too."""
 
-    def __init__(self, binary, scratch, lease_reads=False):
-        super().__init__(scratch)
+    def __init__(self, binary, scratch, stuck_sync, lease_reads=False, authority=None):
+        super().__init__(scratch, stuck_sync)
+        self.authority, self.credentials, self.https = authority, None, None
+        if authority is not None:
+            for number in self.ids:
+                authority.make_node(f"n{number}", self.network.address(number), f"cadastre://cluster/7/node/{number}")
+            authority.make("caller", "DNS:caller")
+            self.credentials, self.https = authority.credentials("caller"), authority.https("caller")
         self.binaries = dict.fromkeys(self.ids, binary)
         self.config = []
         if lease_reads:
@@ -205,13 +220,20 @@ class CoordinationNodes(NamespaceCluster):
         return self._at(number, GRPC_PORT)
 
     def words(self, number, first):
+        safety = ["--insecure"] if self.authority is None else self.authority.server_options(f"n{number}")
         return [self.binaries[number], "serve", "--data", self.data(number), "--topology", self.topology, "--node", number,
-                "--http", self._at(number, HTTP_PORT), "--insecure", *self.config,
-                *(["--bootstrap"] if first else [])]
+                "--http", self._at(number, HTTP_PORT), *safety, *self.config, *(["--bootstrap"] if first else [])]
+
+    def transfer(self, to):
+        words = [] if self.authority is None else self.authority.client_options("caller")
+        subprocess.run([self.binaries[to], "node", "transfer", str(to), "--json", "--server",
+                        ",".join(self.address(each) for each in self.ids), *words],
+                       capture_output=True, check=False, timeout=READY_SECONDS_MAX)
 
     def status(self, number):
+        page = f"{'http' if self.https is None else 'https'}://{self._at(number, HTTP_PORT)}/debug/log"
         try:
-            with urllib.request.urlopen(f"http://{self._at(number, HTTP_PORT)}/debug/log", timeout=1) as answer:
+            with urllib.request.urlopen(page, timeout=1, context=self.https) as answer:
                 return json.loads(answer.read())
         except (urllib.error.URLError, OSError, ValueError):
             return None
@@ -220,8 +242,8 @@ class CoordinationNodes(NamespaceCluster):
 class RegisterNodes(NamespaceCluster):
     """register_node. Digests go to scratch/digestsN, which is on no disk that fills."""
 
-    def __init__(self, binary, scratch, lease_reads=False):
-        super().__init__(scratch)
+    def __init__(self, binary, scratch, stuck_sync, lease_reads=False):
+        super().__init__(scratch, stuck_sync)
         self.binary, self.starts, self.lease_reads = binary, 0, lease_reads
 
     def digests(self, number):
@@ -239,11 +261,21 @@ class RegisterNodes(NamespaceCluster):
                 self.digests(number), "--door", f"{self.network.address(number)}:{DOOR_PORT}", "--run", self.starts,
                 *(["--lease-reads"] if self.lease_reads else [])]
 
-    def status(self, number):
+    def ask(self, number, line):
+        """The answer, or nothing."""
         try:
             with socket.create_connection(self.door(number), timeout=1) as door:
                 door.settimeout(1)
-                door.sendall(b"status\n")
-                return json.loads(door.makefile().readline())
-        except (OSError, ValueError):
+                door.sendall(f"{line}\n".encode())
+                return door.makefile().readline()
+        except OSError:
+            return ""
+
+    def transfer(self, to):
+        self.ask(self.leader() or to, f"transfer {to}")
+
+    def status(self, number):
+        try:
+            return json.loads(self.ask(number, "status"))
+        except ValueError:
             return None

@@ -17,6 +17,7 @@ import unittest
 import grpc
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from certificates import Authority  # noqa: E402
 from cluster import PEER_PORT, SECONDS_MAX, Cluster  # noqa: E402
 from server_process import Caller  # noqa: E402
 
@@ -61,37 +62,23 @@ class PeerTest(unittest.TestCase):
 
     # ---- Certificates --------------------------------------------------------------------------------------------------
 
-    def certificate(self, name, names=None):
-        """A key and a certificate, by the authority if it has names."""
-        key, cert = self.scratch / f"{name}.key", self.scratch / f"{name}.pem"
-        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                   "-keyout", key, "-out", cert, "-days", "2", "-subj", f"/CN={name}"]
-        if names:
-            command += ["-CA", self.scratch / "authority.pem", "-CAkey", self.scratch / "authority.key", "-addext",
-                        f"subjectAltName={names}", "-addext", "basicConstraints=critical,CA:FALSE"]
-        subprocess.run(command, check=True, capture_output=True, timeout=SECONDS_MAX)
-        key.chmod(0o600)
-
     def node_certificate(self, name, node, uri):
-        self.certificate(name, f"IP:{self.cluster.net}.{node},URI:{uri}")
+        self.authority.make_node(name, f"{self.cluster.net}.{node}", uri)
 
     def options(self, name):
-        return ["--tls-cert", str(self.scratch / f"{name}.pem"), "--tls-key", str(self.scratch / f"{name}.key"),
-                "--tls-client-ca", str(self.scratch / "authority.pem")]
+        return self.authority.server_options(name)
 
     def found_with_certificates(self):
-        self.certificate("authority")
+        self.authority = Authority(self.scratch)
         for node in self.cluster.ids:
             self.node_certificate(f"n{node}", node, f"cadastre://cluster/7/node/{node}")
-        self.certificate("worker", "DNS:worker")
+        self.authority.make("worker", "DNS:worker")
         for node in self.cluster.ids:
             self.cluster.start_node(node, "--bootstrap", *self.options(f"n{node}"))
         self.cluster.wait_for_leader()
 
     def caller(self, node):
-        read = lambda name: (self.scratch / name).read_bytes()
-        known = grpc.ssl_channel_credentials(read("authority.pem"), read("worker.key"), read("worker.pem"))
-        caller = Caller(self.cluster.address(node), credentials=known)
+        caller = Caller(self.cluster.address(node), credentials=self.authority.credentials("worker"))
         self.addCleanup(caller.close)
         return caller
 
@@ -107,7 +94,7 @@ class PeerTest(unittest.TestCase):
         self.found_with_certificates()
         self.node_certificate("other_node", 3, "cadastre://cluster/7/node/2")
         self.node_certificate("other_cluster", 3, "cadastre://cluster/8/node/3")
-        self.certificate("nameless", f"IP:{self.cluster.net}.3")
+        self.authority.make("nameless", f"IP:{self.cluster.net}.3")
         self.cluster.servers[3].kill()
         leader = self.cluster.wait_for_leader()
         for wrong in ("other_node", "other_cluster", "nameless"):

@@ -6,6 +6,7 @@
 //   put KEY VALUE            ─► ok
 //   cas KEY EXPECTED VALUE   ─► swapped | kept
 //   get KEY                  ─► VALUE | nil; from any node, and linearizable
+//   transfer NODE            ─► ok | refused; at the leader
 //   status                   ─► one line of JSON
 //
 // Any but the last may be answered "refused WHY", nothing was done and nothing will be, or "unknown".
@@ -164,6 +165,7 @@ class RegisterNode {
       return door_.answer(from, std::move(page));
     }
     if (line.starts_with("get ")) return get(from, std::string(line.substr(4)));
+    if (line.starts_with("transfer ")) return transfer(from, std::string(line.substr(9)));
     propose(from, line);
   }
 
@@ -171,6 +173,12 @@ class RegisterNode {
     const bool by_lease = lease_reads_ && group_->status().role == log::Role::kLeader;
     read(from, std::strtoull(digits.c_str(), nullptr, 10),
          by_lease ? log::ReadMode::kLeaseIfValid : log::ReadMode::kFollower);
+  }
+
+  void transfer(LineDoor::Connection from, const std::string& digits) {
+    group_->transfer_leadership(
+        log::NodeId{std::strtoull(digits.c_str(), nullptr, 10)}, {},
+        [this, from](const auto& done) { door_.answer(from, done ? "ok" : "refused"); });
   }
 
   void read(LineDoor::Connection from, std::uint64_t key, log::ReadMode mode) {

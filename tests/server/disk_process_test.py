@@ -16,7 +16,13 @@ import urllib.request
 
 import grpc
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "cluster")]
+from machines import enter  # noqa: E402
+
+if __name__ == "__main__":
+    enter()  # What is mounted goes with it.
+
 from server_process import SECONDS_MAX, Caller, Server  # noqa: E402
 
 BINARY = None

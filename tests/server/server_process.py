@@ -3,7 +3,6 @@
 Stubs are made from proto/ when they are first needed; calls are made with grpcio directly.
 """
 
-import ctypes
 import importlib
 import json
 import os
@@ -20,7 +19,7 @@ import grpc
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SECONDS_MAX = 60
-PR_SET_PDEATHSIG = 1
+DIES_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]  # No code of ours between fork and exec: gRPC has threads.
 
 
 def messages():
@@ -42,10 +41,6 @@ def messages():
     return sys.modules["cadastre.v1.coordination_pb2"]
 
 
-def die_with_parent():
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 class Server:
     """One process. `start()` returns when it is ready. `surroundings` are Popen's: `env`, `cwd`."""
 
@@ -54,14 +49,14 @@ class Server:
         self.process = None
 
     def start(self):
-        command = [self.binary, "serve", "--data", str(self.data), *self.options]
+        command = [*DIES_WITH_PARENT, self.binary, "serve", "--data", str(self.data), *self.options]
         for option in ("--listen", "--http"):
             if option == "--listen" and "--topology" in self.options:
                 continue  # It says where.
             if option not in self.options:
                 command += [option, "127.0.0.1:0"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        start_new_session=True, preexec_fn=die_with_parent, **self.surroundings)
+                                        start_new_session=True, **self.surroundings)
         readable, _, _ = select.select([self.process.stdout], [], [], SECONDS_MAX)
         line = self.process.stdout.readline() if readable else ""
         if not line:

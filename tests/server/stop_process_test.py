@@ -18,7 +18,7 @@ import urllib.request
 import grpc
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from server_process import SECONDS_MAX, Caller, Server, die_with_parent, messages  # noqa: E402
+from server_process import SECONDS_MAX, DIES_WITH_PARENT, Caller, Server, messages  # noqa: E402
 
 BINARY = None
 STUCK_SYNC = None
@@ -125,9 +125,9 @@ class StopTest(unittest.TestCase):
 
     def test_a_start_that_hangs_ends_at_the_first_signal(self):
         fcntl.flock(self.disk, fcntl.LOCK_EX)
-        process = subprocess.Popen([BINARY, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--http",
+        process = subprocess.Popen([*DIES_WITH_PARENT, BINARY, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--http",
                                     "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   start_new_session=True, preexec_fn=die_with_parent, **self.surroundings)
+                                   start_new_session=True, **self.surroundings)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + SECONDS_MAX

@@ -15,7 +15,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "server"))
 sys.dont_write_bytecode = True
-from server_process import Server, die_with_parent  # noqa: E402
+from server_process import DIES_WITH_PARENT, Server  # noqa: E402
 
 WORKER = ROOT / "examples" / "python" / "worker.py"
 SECONDS_MAX = 60
@@ -52,9 +52,8 @@ class Clients(unittest.TestCase):
         server = self.serve()
         self.make_run(server)
         worker = subprocess.Popen(
-            [sys.executable, WORKER, "--server", server.address, "--tenant", "default", "--run", "1", "--worker", "3",
-             "--stubs", STUBS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-            preexec_fn=die_with_parent)
+            [*DIES_WITH_PARENT, sys.executable, WORKER, "--server", server.address, "--tenant", "default", "--run", "1", "--worker", "3",
+             "--stubs", STUBS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(worker.stdout.close)
         self.addCleanup(worker.stderr.close)
         self.addCleanup(worker.kill)
