@@ -136,13 +136,14 @@ CheckpointStaging::Done CheckpointStaging::take_list() {
   }
   if (total != manifest_.total_bytes)
     return base::fail(SnapshotError::kDamaged, "the files are shorter than the manifest says");
+  // First, so that an attempt that finds no room leaves to the next one what it took over.
+  if (!std::exchange(has_list_, true))
+    CAD_TRY(on_disk(log::write_synced_file(directory_ / log::kFileListName, list_)));
   take_over(*files);
   CAD_TRY(check_room(*files));
   files_ = *std::move(files);
   listed_ = true;
-  if (has_list_) return {};
-  has_list_ = true;
-  return on_disk(log::write_synced_file(directory_ / log::kFileListName, list_));
+  return {};
 }
 
 // By hash and length: names are the sources'. Whether the bytes are right is seen when they are hashed.

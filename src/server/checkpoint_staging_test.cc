@@ -221,6 +221,19 @@ TEST_F(GivenUpTest, WhatItLeavesNeedsNoRoomAgain) {  // L-50
   expect_complete();
 }
 
+// An attempt that finds no room, and the next one after it.
+TEST_F(GivenUpTest, LeavesToTheNextHeirWhatTheLastOneTookOver) {
+  const StagingRoom room{.measure = &small_disk};
+  total_of_disk = 80 * manifest.total_bytes;
+  free_of_disk = log::critical_bound(room.settings, {0, total_of_disk});
+  EXPECT_EQ(fetch_as_heir(room), SnapshotError::kStorage);
+  EXPECT_FALSE(fs::exists(given_up()));
+  fs::rename(target(), given_up());  // A newer checkpoint is wanted.
+  EXPECT_EQ(fetch_as_heir(), std::nullopt);
+  expect_complete();
+  EXPECT_EQ(table_bytes_asked(), 0U);
+}
+
 TEST_F(GivenUpTest, GoesTooIfTheCheckpointIsHereAlready) {
   CheckpointStaging first = begin();
   EXPECT_EQ(fetch(first), std::nullopt);

@@ -239,7 +239,7 @@ std::vector<fs::path> CheckpointStore::begun_but(const log::CheckpointName& name
        !code && each != fs::directory_iterator(); each.increment(code)) {
     const std::string found = each->path().filename().string();
     if (found.starts_with(group) && found != directory_name(name) &&
-        !fs::exists(each->path() / log::kManifestName))
+        !fs::exists(each->path() / log::kManifestName, code))
       begun.push_back(each->path());
   }
   return begun;
