@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/blake3.h"
+#include "base/check.h"
+#include "log/limits.h"
 
 namespace cadastre::sim {
 namespace {
@@ -63,6 +65,7 @@ log::CheckpointTarget CheckpointCarrier::place(const CheckpointName& name) {
 void CheckpointCarrier::seal(const log::CheckpointFacts& facts, log::SealDone done) {
   const CheckpointName name{facts.group, facts.node, facts.id};
   sealing_.emplace(name, Sealing{facts, std::move(done)});
+  CAD_CHECK(sealing_.size() <= log::kCheckpointsMakingMax, "so many checkpoints of a node at once");
   work([this, name] { finish_seal(name); });
 }
 

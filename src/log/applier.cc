@@ -140,15 +140,16 @@ Applier::Backlog Applier::backlog() const {
 }
 
 void Applier::answer(std::vector<ApplyWork>& items) {
-  std::size_t commands = 0;
-  std::size_t bytes = 0;
+  CommandQueue::Amount settled;
   for (const ApplyWork& work : items) {
-    commands += std::get<ApplyItem>(work).waiters.done.size();
-    bytes += std::get<ApplyItem>(work).waiters.bytes;
+    const CommandQueue::Amount one = amount_of(std::get<ApplyItem>(work).waiters);
+    settled.commands += one.commands;
+    settled.bytes += one.bytes;
+    settled.entries += one.entries;
   }
   // Before anyone is told, so that whoever comes back at once finds the room.
-  queue_.settled(commands, bytes);
-  metrics_.applied.fetch_add(commands, std::memory_order_relaxed);
+  queue_.settled(settled);
+  metrics_.applied.fetch_add(settled.commands, std::memory_order_relaxed);
   const base::Elapsed now = parts_.clock.elapsed();
   auto result = round_.results().begin();
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -263,7 +264,7 @@ void Applier::tell_lost() {
 
 void Applier::refuse(EntryWaiters& waiters, ProposeError code, const std::string& detail) {
   metrics_.record(code, waiters.done.size());
-  queue_.settled(waiters.done.size(), waiters.bytes);
+  queue_.settled(amount_of(waiters));
   for (Done& done : waiters.done)
     done(base::fail(code, detail));
   waiters.done.clear();

@@ -11,9 +11,10 @@
 namespace cadastre::log {
 namespace {
 
-// Whether so much more fits: any amount of bytes, if nothing is there.
-bool fits(std::size_t there, std::size_t more, std::size_t most) noexcept {
-  return there == 0 || (more <= most && there <= most - more);
+// Whether so much more fits: one command, if nothing is there, whatever it has.
+bool fits(CommandQueue::Amount there, CommandQueue::Amount more, std::size_t most) noexcept {
+  if (there.bytes == 0 && more.commands == 1) return true;
+  return more.bytes <= most && there.bytes <= most - more.bytes;
 }
 
 }  // namespace
@@ -26,11 +27,12 @@ base::Result<void, ProposeError> CommandQueue::admit(Amount amount, Class cls) c
   const std::size_t more_commands = system ? kSystemCommandsMax : 0;
   const std::size_t more_bytes = system ? kSystemBytesMax : 0;
   const bool room = queued_.commands + amount.commands <= kQueueCommandsMax + more_commands &&
-                    fits(queued_.bytes, amount.bytes, kQueueBytesMax + more_bytes);
+                    fits(queued_, amount, kQueueBytesMax + more_bytes);
   if (!room) return base::fail(ProposeError::kOverloaded, "the group's queue is full");
   const bool applied =
       unapplied_.commands + amount.commands <= kUnappliedCommandsMax + more_commands &&
-      fits(unapplied_.bytes, amount.bytes, kUnappliedBytesMax + more_bytes);
+      unapplied_.entries < kApplyQueueEntriesMax + more_commands &&
+      fits(unapplied_, amount, kUnappliedBytesMax + more_bytes);
   if (!applied) return base::fail(ProposeError::kOverloaded, "too much waits to be applied");
   return {};
 }
@@ -45,6 +47,7 @@ CommandQueue::OpenBatch& CommandQueue::batch_for(std::size_t command_bytes,
     OpenBatch& opened = batches_.emplace_back();
     opened.term = term;
     opened.opened = now;
+    ++unapplied_.entries;
   }
   return batches_.back();
 }
@@ -66,6 +69,12 @@ base::Result<void, ProposeError> CommandQueue::push(const Submission& submission
                         fmt::format("a command has at most {} bytes", kCommandBytesMax));
     }
     amount.bytes += proposal.command.size();
+  }
+  if (amount.commands > 1 && amount.bytes > kQueueBytesMax) {
+    return base::fail(
+        ProposeError::kTooLarge,
+        fmt::format("several commands together have at most {} bytes: submit them one by one",
+                    kQueueBytesMax));
   }
   std::array<std::uint32_t, kSumsMax> few;
   std::vector<std::uint32_t> many;
@@ -126,11 +135,14 @@ std::vector<Batch> CommandQueue::take(std::uint64_t hint_ms, std::size_t bytes_m
   return batches;
 }
 
-void CommandQueue::settled(std::size_t commands, std::size_t bytes) {
+void CommandQueue::settled(Amount amount) {
   const base::MutexLock lock(mutex_);
-  CAD_CHECK(unapplied_.commands >= commands && unapplied_.bytes >= bytes, "settled once each");
-  unapplied_.commands -= commands;
-  unapplied_.bytes -= bytes;
+  CAD_CHECK(unapplied_.commands >= amount.commands && unapplied_.bytes >= amount.bytes &&
+                unapplied_.entries >= amount.entries,
+            "settled once each");
+  unapplied_.commands -= amount.commands;
+  unapplied_.bytes -= amount.bytes;
+  unapplied_.entries -= amount.entries;
 }
 
 std::vector<Done> CommandQueue::close() {
@@ -139,10 +151,12 @@ std::vector<Done> CommandQueue::close() {
   closed_ = true;
   for (OpenBatch& batch : batches_)
     std::ranges::move(batch.waiters, std::back_inserter(waiting));
+  const std::size_t unqueued = batches_.size();
   batches_.clear();
   intake_.taken(queued_.commands);
   unapplied_.commands -= queued_.commands;
   unapplied_.bytes -= queued_.bytes;
+  unapplied_.entries -= unqueued;
   queued_ = {};
   return waiting;
 }

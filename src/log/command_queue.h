@@ -40,6 +40,7 @@ class CommandQueue {
   struct Amount {
     std::size_t commands = 0;
     std::size_t bytes = 0;
+    std::size_t entries = 0;  // Begun ones, too.
   };
 
   CommandQueue(GroupId group, Intake& intake) noexcept : group_(group), intake_(intake) {}
@@ -57,7 +58,7 @@ class CommandQueue {
                                         std::size_t bytes_max = kPassBytesMax) CAD_EXCLUDES(mutex_);
 
   // So much was applied, or will never be.
-  void settled(std::size_t commands, std::size_t bytes) CAD_EXCLUDES(mutex_);
+  void settled(Amount amount) CAD_EXCLUDES(mutex_);
 
   // Refuses everything from now on; what waited and was never taken.
   [[nodiscard]] std::vector<Done> close() CAD_EXCLUDES(mutex_);

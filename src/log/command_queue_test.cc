@@ -97,7 +97,7 @@ TEST_F(CommandQueueTest, ClosesBatchesByTheRule) {  // L-10
     std::size_t bytes = 0;
     for (const std::size_t size : one.commands)
       bytes += size;
-    queue.settled(one.commands.size(), bytes);
+    queue.settled({one.commands.size(), bytes, one.batches.size()});
   }
 }
 
@@ -208,7 +208,7 @@ TEST_F(CommandQueueTest, CommandsThatAreNotAppliedAreBounded) {  // 1.3
   ASSERT_EQ(pushed, kUnappliedCommandsMax);
   EXPECT_EQ(push({0}), "overloaded");
   EXPECT_EQ(push({0}, Class::kSystem), "");
-  queue.settled(2, 0);
+  queue.settled({.commands = 2});
   EXPECT_EQ(push({0}), "");
   EXPECT_EQ(push({0}), "overloaded");
 }
@@ -220,8 +220,28 @@ TEST_F(CommandQueueTest, BytesThatAreNotAppliedAreBounded) {  // 1.3
   }
   EXPECT_EQ(push({1}), "overloaded");
   EXPECT_EQ(push({1}, Class::kSystem), "");
-  queue.settled(1, kQueueBytesMax);
+  queue.settled({.commands = 1, .bytes = kQueueBytesMax, .entries = 1});
   EXPECT_EQ(push({1}), "");
+}
+
+TEST_F(CommandQueueTest, EntriesThatAreNotAppliedAreBounded) {  // 1.3
+  for (std::size_t i = 0; i < kApplyQueueEntriesMax; ++i) {
+    ASSERT_EQ(push({0}), "");
+    ASSERT_EQ(take_counts(), Sizes{1});
+  }
+  EXPECT_EQ(push({0}), "overloaded");
+  EXPECT_EQ(push({0}, Class::kSystem), "");
+  ASSERT_EQ(take_counts(), Sizes{1});
+  queue.settled({.commands = 2, .entries = 2});
+  EXPECT_EQ(push({0}), "");
+}
+
+TEST_F(CommandQueueTest, OneCommandMayBeLargerThanTheQueueButNotSeveral) {  // 1.3, L-10
+  EXPECT_EQ(push({kQueueBytesMax + 1}), "");
+  ASSERT_EQ(take_counts(), Sizes{1});
+  queue.settled({.commands = 1, .bytes = kQueueBytesMax + 1, .entries = 1});
+  EXPECT_EQ(push({kQueueBytesMax, 1}), "too_large");
+  EXPECT_EQ(push({kQueueBytesMax - 1, 1}), "");
 }
 
 TEST_F(CommandQueueTest, WhatCanNeverEnterIsTooLarge) {  // 1.2
@@ -240,7 +260,8 @@ TEST_F(CommandQueueTest, AClosedQueueGivesBackWhatWaitedAndRefusesTheRest) {
   EXPECT_EQ(push({1}), "stopped");
   EXPECT_EQ(push({1}, Class::kSystem), "stopped");
   EXPECT_EQ(take_counts(), Sizes{});
-  queue.settled(2, 2);  // What was taken before is settled as ever.
+  queue.settled(
+      {.commands = 2, .bytes = 2, .entries = 1});  // What was taken before is settled as ever.
   EXPECT_TRUE(queue.close().empty());
 }
 

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <vector>
 
 #include "base/bytes.h"
+#include "log/limits.h"
 #include "log/types.h"
 
 namespace cadastre::log {
@@ -45,6 +47,14 @@ struct ConfRecord {
 
   friend bool operator==(const ConfRecord&, const ConfRecord&) noexcept = default;
 };
+
+// Whether it can be kept: no list is longer than kMembersMax, nor the context than kConfContextBytesMax.
+[[nodiscard]] inline bool fits_record(const ConfRecord& record) noexcept {
+  const std::array lists{&record.conf.voters, &record.conf.learners, &record.conf.voters_outgoing,
+                         &record.conf.learners_next};
+  return record.context.size() <= kConfContextBytesMax &&
+         std::ranges::all_of(lists, [](const auto* list) { return list->size() <= kMembersMax; });
+}
 
 // Of a history in ascending order: the record in force at `index`; nothing if all are above it (L-72).
 [[nodiscard]] inline const ConfRecord* conf_at(const std::vector<ConfRecord>& history,

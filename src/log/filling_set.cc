@@ -46,7 +46,7 @@ void FillingSet::add(GroupLog& group, Output& output) {
     group.last = entry.at;
     group.terms.append(entry.at);
     group.retention.appended(entry.at.index, entry.body.size());
-    set_.bytes += entry.body.size();
+    set_.bytes += entry.body.size() + kEntryRecordBytes;
     write.entries.push_back(std::move(entry));
   }
   write.last = group.last;

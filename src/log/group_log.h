@@ -138,6 +138,8 @@ struct GroupLog {
   // The log thread's own.
   std::unique_ptr<Engine> engine;
   std::optional<EngineKind> created;  // To be written with the group's first set.
+  bool touched = false;               // It is among those whose engine may have an output,
+  bool has_readers = false;           // among those with readers.
   Waiters waiters;
   ReadRounds reads;
   Held held;

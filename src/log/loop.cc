@@ -184,7 +184,7 @@ void Loop::take_requests(base::Elapsed now) {
       if (group->install) clear_install(*group);
       if (group->lease) notices_.lease_on(group->id, lease_length(parts_.settings.raft));
     }
-    with_output_.push_back(group);
+    touch(*group);
   }
   take_reads(std::move(requests.reads));
   for (auto& [group, marker] : requests.checkpoints) {
@@ -213,7 +213,7 @@ void Loop::take_reads(std::vector<std::pair<GroupLog*, ReadRounds::Reader>> read
       reader.done(base::fail(ReadError::kStopped, "the group is closing or has halted here"));
       continue;
     }
-    if (group->reads.empty()) with_readers_.push_back(group);
+    if (!std::exchange(group->has_readers, true)) with_readers_.push_back(group);
     group->reads.add(std::move(reader));
   }
 }
@@ -225,7 +225,7 @@ void Loop::begin_stop() {
       group->metrics.record(ProposeError::kStopped, 1);
       done(base::fail(ProposeError::kStopped, "the node is stopping"));
     }
-    with_output_.push_back(group);  // Its lease ends.
+    touch(*group);  // Its lease ends.
   }
 }
 
@@ -244,7 +244,7 @@ void Loop::finish_set(base::Elapsed now) {
   for (const auto& [group, output] : in_disk_->outputs) {
     release(*group, group->held.persisted(output));
     group->metrics.write_ns.record(nanoseconds(now - in_disk_->handed_over));
-    with_output_.push_back(group);
+    touch(*group);
   }
   for (GroupLog* group : in_disk_->confs)
     finish_conf(*group);
@@ -306,7 +306,7 @@ void Loop::propose(GroupLog& group, base::Elapsed now) {
     run.push_back(std::move(batch));
   }
   if (!run.empty()) propose_run(group, run, now);
-  with_output_.push_back(&group);
+  touch(group);
 }
 
 void Loop::propose_run(GroupLog& group, std::vector<Batch>& run, base::Elapsed now) {
@@ -331,7 +331,7 @@ void Loop::propose_run(GroupLog& group, std::vector<Batch>& run, base::Elapsed n
       continue;
     }
     group.metrics.record(first.error().code, commands);
-    group.queue.settled(commands, bytes);
+    group.queue.settled({.commands = commands, .bytes = bytes, .entries = 1});
     for (Done& done : batch.waiters)
       done(std::unexpected(first.error()));
   }

@@ -167,6 +167,7 @@ class Loop {
   [[nodiscard]] std::optional<base::Elapsed> next_call(base::Elapsed now);
 
   // loop_outputs.cc: what engines ask for.
+  void touch(GroupLog& group);  // Its engine may have an output.
   void begin_reads(base::Elapsed now);
   void begin_reads(GroupLog& group, base::Elapsed now);
   void take_outputs(base::Elapsed now);
@@ -255,11 +256,11 @@ class Loop {
   std::atomic<bool> dead_{false};
 
   std::map<GroupId, GroupLog*> groups_;
-  std::vector<GroupLog*> replicated_;   // Some of them.
-  std::vector<GroupLog*> with_output_;  // Engines that were touched in this pass.
-  std::vector<GroupLog*> with_readers_;
-  std::vector<GroupId> to_wake_;        // Appliers that got work in this pass.
-  std::vector<GroupId> with_commands_;  // Queues that are not empty.
+  std::vector<GroupLog*> replicated_;    // Some of them.
+  std::vector<GroupLog*> with_output_;   // Engines that were touched in this pass, each once,
+  std::vector<GroupLog*> with_readers_;  // and those who have readers.
+  std::vector<GroupId> to_wake_;         // Appliers that got work in this pass.
+  std::vector<GroupId> with_commands_;   // Queues that are not empty.
   std::uint64_t next_read_ = 1;
   std::uint64_t next_checkpoint_ = 1;
   std::size_t checkpoints_making_ = 0;

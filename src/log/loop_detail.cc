@@ -57,11 +57,16 @@ base::Result<std::vector<EntryFacts>, LogReadError> Loop::list_entries(const Gro
                                                to_string(status.persisted));
   const std::size_t wanted = std::clamp<std::size_t>(count, 1, kEntriesListedMax);
   const Index high = std::min(status.persisted, from + (wanted - 1));
-  const std::vector<Entry> entries =
-      CAD_TRY(parts_.storage.read(group.id, group.incarnation, from, high, kReadBytesMax));
+  const auto entries = parts_.storage.read(group.id, group.incarnation, from, high, kReadBytesMax);
+  if (!entries) {
+    // Whoever finds it: the log is the memory of votes (L-48).
+    if (entries.error().code != LogReadError::kGone)
+      parts_.runner.fail_stop("the log could not be read: " + entries.error().detail);
+    return std::unexpected(entries.error());
+  }
   std::vector<EntryFacts> facts;
-  facts.reserve(entries.size());
-  for (const Entry& entry : entries)
+  facts.reserve(entries->size());
+  for (const Entry& entry : *entries)
     facts.push_back({entry.at, entry.type, entry.body.size()});
   return facts;
 }

@@ -68,8 +68,12 @@ void Loop::begin_conf(GroupLog& group, const Entry& entry) {
     return;
   }
   if (group.lease) group.lease->lease.end();
+  // Whoever proposes one tries it before; but what a leader of another kind makes of it is committed all the same.
   auto conf = group.engine->replica()->apply_conf(entry);
-  CAD_CHECK(conf.has_value(), "a change is tried before it is proposed");
+  if (!conf || !fits_record(*conf)) {
+    return end_group(group, "entry " + to_string(entry.at) +
+                                " is a change of membership that this release cannot make");
+  }
   filling_.change_conf(group, std::move(*conf));
   group.conf_in_disk = ConfInDisk{entry.at};
   filling_notes_.confs.push_back(&group);
@@ -79,7 +83,7 @@ void Loop::finish_conf(GroupLog& group) {
   const Position at = std::exchange(group.conf_in_disk, std::nullopt)->at;
   group.conf_shown = std::make_shared<const ConfRecord>(group.confs.back());
   notices_.membership_changed(group.id, *group.conf_shown);
-  with_output_.push_back(&group);
+  touch(group);
   if (group.conf_waiter && group.conf_waiter->at == at) {
     auto waiter = std::exchange(group.conf_waiter, std::nullopt);
     waiter->done(*group.conf_shown);
@@ -141,7 +145,7 @@ void Loop::propose_conf(Membership& request, base::Elapsed now) {
   const auto at = replica->propose_conf(*planned);
   if (!at) return request.done(std::unexpected(at.error()));
   group.conf_waiter = ConfWaiter{*at, std::move(request.done)};
-  with_output_.push_back(&group);
+  touch(group);
 }
 
 // The leader itself is concerned: another one leads, and is to be asked (L-88).
@@ -188,7 +192,7 @@ void Loop::begin_transfer(GroupLog& group, TransferRequest& request, base::Elaps
   if (group.lease) group.lease->lease.forbid();
   group.transfer = Transfer{group.leading, now + parts_.settings.raft.election_timeout(),
                             std::move(request.done)};
-  with_output_.push_back(&group);
+  touch(group);
 }
 
 }  // namespace cadastre::log

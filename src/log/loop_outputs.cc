@@ -10,10 +10,19 @@
 
 namespace cadastre::log {
 
+void Loop::touch(GroupLog& group) {
+  if (!std::exchange(group.touched, true)) with_output_.push_back(&group);
+}
+
+// A round may be answered in the pass that begins it: who was served by the last one goes now.
 void Loop::begin_reads(base::Elapsed now) {
+  CAD_CHECK(with_readers_.size() <= groups_.size(), "a group is looked at once, however many read");
   for (GroupLog* group : with_readers_)
     begin_reads(*group, now);
-  std::erase_if(with_readers_, [](const GroupLog* group) { return group->reads.empty(); });
+  std::erase_if(with_readers_, [](GroupLog* group) {
+    group->has_readers = !group->reads.empty();
+    return !group->has_readers;
+  });
 }
 
 void Loop::begin_reads(GroupLog& group, base::Elapsed now) {
@@ -36,14 +45,16 @@ void Loop::begin_reads(GroupLog& group, base::Elapsed now) {
   if (group.lease) group.lease->lease.asked(next_read_, booted_);
   group.reads.begin(next_read_, now);
   group.engine->read_index({.node = parts_.self, .run = parts_.run, .sequence = next_read_++});
-  with_output_.push_back(&group);
+  touch(group);
 }
 
 void Loop::take_outputs(base::Elapsed now) {
-  std::vector<GroupLog*> later;
+  CAD_CHECK(with_output_.size() <= groups_.size(),
+            "a group is looked at once, whatever touched it");
   for (GroupLog* group : std::exchange(with_output_, {})) {
+    group->touched = false;
     if (filling_.bytes() >= kSetBytesMax) {
-      later.push_back(group);
+      touch(*group);  // Later.
       continue;
     }
     heed_halt(*group, now);
@@ -61,7 +72,6 @@ void Loop::take_outputs(base::Elapsed now) {
     }
     publish(*group);
   }
-  std::ranges::copy(later, std::back_inserter(with_output_));
   if (!to_wake_.empty()) parts_.runner.wake_appliers(to_wake_);
   to_wake_.clear();
 }

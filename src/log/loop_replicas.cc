@@ -27,7 +27,7 @@ void Loop::tick(GroupLog& group, base::Elapsed now) {
   const bool watched = watch_members(group, now);
   leave_joint(group);
   // A lease is looked after even in a quiet group: its clock may have failed.
-  if (watched || group.lease || group.engine->has_output()) with_output_.push_back(&group);
+  if (watched || group.lease || group.engine->has_output()) touch(group);
   for (ReadRounds::Reader& reader :
        group.reads.expire(parts_.settings.raft.election_timeout() / 2, now))
     reader.done(base::fail(ReadError::kUnavailable, "no quorum answered in time"));
@@ -42,7 +42,7 @@ void Loop::tick(GroupLog& group, base::Elapsed now) {
     const std::string reason = "the leader of term " + to_string(term) + " lost sight of it";
     for (EntryWaiters& waiters : group.waiters.take_upto(term)) {
       group.metrics.record(ProposeError::kOutcomeUnknown, waiters.done.size());
-      group.queue.settled(waiters.done.size(), waiters.bytes);
+      group.queue.settled(amount_of(waiters));
       for (Done& done : waiters.done)
         done(base::fail(ProposeError::kOutcomeUnknown, reason));
     }
@@ -68,7 +68,7 @@ void Loop::receive() {
     }
     switch (peers_.receive(*found->second, frame, now)) {
       case Peers::Received::kDropped: break;
-      case Peers::Received::kStepped: with_output_.push_back(found->second); break;
+      case Peers::Received::kStepped: touch(*found->second); break;
       case Peers::Received::kSnapshot: hold_snapshot(*found->second, frame, now); break;
     }
   }
@@ -114,7 +114,7 @@ void Loop::heed_appliers(base::Elapsed now) {
     heed_halt(group, now);
     if (group.halted) continue;
     note_applied(group);
-    with_output_.push_back(&group);
+    touch(group);
     if (group.ended()) continue;
     if (const auto entry = group.applier.take_conf()) begin_conf(group, *entry);
   }

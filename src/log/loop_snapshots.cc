@@ -41,7 +41,7 @@ void Loop::heed_reader(base::Elapsed now) {
     // Gone: it was truncated meanwhile, and the engine will want a snapshot.
     found->second->engine->replica()->fetched(
         answer.request.token, answer.entries ? *answer.entries : std::vector<Entry>{});
-    with_output_.push_back(found->second);
+    touch(*found->second);
   }
 }
 
@@ -125,7 +125,7 @@ void Loop::on_made(SnapshotMail::Made letter, base::Elapsed now) {
     count(parts_.metrics.snapshots_failed);
     notices_.checkpoint_not_made(group.id, letter.manifest.error().detail);
   }
-  with_output_.push_back(&group);
+  touch(group);
 }
 
 void Loop::on_reported(const SnapshotMail::Reported& letter, base::Elapsed now) {
@@ -138,25 +138,28 @@ void Loop::on_reported(const SnapshotMail::Reported& letter, base::Elapsed now) 
   group.offer.reported(letter.from, {letter.report.index, fate}, now);
   if (group.leading == Term{0}) return;
   group.engine->replica()->report_snapshot(letter.from, fate);
-  with_output_.push_back(&group);
+  touch(group);
 }
 
 // Who fetches, who has been silent for too long, and what nobody needs any more.
 void Loop::keep_offer(GroupLog& group, base::Elapsed now) {
   Replica* const replica = group.engine->replica();
   if (parts_.snapshotter == nullptr || replica == nullptr) return;
+  const auto last_read = [this](const CheckpointName& name) {
+    return parts_.snapshotter->last_read(name);
+  };
   if (group.leading != Term{0}) {
-    const auto name = group.offer.offered_name();
-    const auto read = name ? parts_.snapshotter->last_read(*name) : std::nullopt;
-    for (const NodeId peer : group.offer.overdue(replica->progress(), read, now)) {
+    for (const NodeId peer : group.offer.overdue(replica->progress(), last_read, now)) {
       count(parts_.metrics.snapshots_failed);
       group.offer.given_up(peer, now);
       replica->report_snapshot(peer, SnapshotFate::kFailed);
     }
     pursue_offer(group, now);
   }
-  for (const CheckpointName& name : group.offer.take_expired(now))
+  for (const CheckpointName& name : group.offer.take_expired(last_read, now)) {
+    if (group.offer.is_on_offer(name)) replica->withdraw_snapshot();
     parts_.snapshotter->release(name);
+  }
 }
 
 // What was sent to the peer lately may be lost, a manifest too (L-66): it is sent again when the peer is heard.
@@ -192,9 +195,11 @@ Index Loop::truncation_limit(GroupLog& group, base::Elapsed now) {
   const Index lowest =
       group.trailing.lowest_match(replica->progress(), last, settings.peer_silent_after, now);
   limit = std::min(limit, std::max(lowest, trail));
-  const auto kept = group.offer.kept_above(now);
-  if (kept && group.retention.bytes_above(*kept) <= settings.fetch_kept_bytes_max)
-    limit = std::min(limit, *kept);
+  for (const auto kept :
+       {group.offer.kept_above(now), group.offer.kept_for_fed(replica->progress(), trail, now)}) {
+    if (kept && group.retention.bytes_above(*kept) <= settings.fetch_kept_bytes_max)
+      limit = std::min(limit, *kept);
+  }
   return limit;
 }
 
@@ -212,7 +217,7 @@ void Loop::hold_snapshot(GroupLog& group, const Frame& frame, base::Elapsed now)
   if (manifest->at.index <=
       group.engine->status().committed) {  // The engine says that it has that.
     peers_.step_snapshot(group, frame, now);
-    with_output_.push_back(&group);
+    touch(group);
     return;
   }
   if (group.hold.arrived({frame, *std::move(manifest)})) stage(group);
@@ -270,7 +275,7 @@ void Loop::step_held(GroupLog& group, base::Elapsed now) {
     return;
   held->stepped = true;
   peers_.step_snapshot(group, held->message.frame, now);
-  with_output_.push_back(&group);
+  touch(group);
 }
 
 // The engine has given out all it has: if no snapshot was among it, it had no use for it.
@@ -321,7 +326,7 @@ void Loop::skip_waiters(GroupLog& group, Index upto) {
   const std::string reason = "a snapshot took the place of entry " + to_string(upto);
   for (EntryWaiters& waiters : group.waiters.take_skipped(upto)) {
     group.metrics.record(ProposeError::kOutcomeUnknown, waiters.done.size());
-    group.queue.settled(waiters.done.size(), waiters.bytes);
+    group.queue.settled(amount_of(waiters));
     for (Done& done : waiters.done)
       done(base::fail(ProposeError::kOutcomeUnknown, reason));
   }
@@ -358,7 +363,7 @@ void Loop::finish_install(GroupLog& group, base::Elapsed now) {
   release(group, group.held.installed());
   group.applied = std::max(group.applied, done.at.index);
   group.engine->on_applied(done.at.index);
-  with_output_.push_back(&group);
+  touch(group);
   count(parts_.metrics.snapshots_installed);
   notices_.snapshot_installed(group.id, done.source, done.at.index);
   if (group.hold.current() != nullptr && group.hold.current()->stepped)

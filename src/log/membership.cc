@@ -123,12 +123,17 @@ Checked check_voter(const MembershipView& view, const MembershipChange& change, 
   return {};
 }
 
-Checked check_removal(const MembershipView& view, const ConfContext& context, NodeId node) {
+Checked check_removal(const MembershipView& view,
+                      const ConfContext& context,
+                      const MembershipChange& change,
+                      NodeId node) {
   if (!view.record.conf.has(node)) {
     return base::fail(ConfError::kInvalid,
                       fmt::format("node {} is no member of the group", node.value()));
   }
-  if (context.removed.size() >= kRemovedMax) {
+  const auto leaving =
+      static_cast<std::size_t>(std::ranges::count(change.steps, ConfOp::kRemove, &ConfStep::op));
+  if (context.removed.size() + leaving > kRemovedMax) {
     return base::fail(
         ConfError::kInvalid,
         fmt::format("{} nodes have left the group, and it remembers no more: begin a new "
@@ -212,7 +217,7 @@ base::Result<ConfChange, ConfError> plan_change(const MembershipView& view,
     switch (step.op) {
       case ConfOp::kAddVoter: CAD_TRY(check_voter(view, change, step.node)); break;
       case ConfOp::kAddLearner: CAD_TRY(check_learner(view, *context, change, step.node)); break;
-      case ConfOp::kRemove: CAD_TRY(check_removal(view, *context, step.node)); break;
+      case ConfOp::kRemove: CAD_TRY(check_removal(view, *context, change, step.node)); break;
     }
   }
   CAD_TRY(check_quorum(view, change));

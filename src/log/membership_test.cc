@@ -108,6 +108,19 @@ TEST(PlanChange, LetsMembersChangeByTheRules) {  // L-86 to L-91, S-22
   }
 }
 
+TEST(PlanChange, RemembersAllThatItRemovesOrRemovesNobody) {  // L-90
+  const auto with_removed = [](std::size_t count) {
+    Scene scene;
+    ConfContext context;
+    for (std::uint64_t id = 0; id < count; ++id)
+      context.removed.emplace_back(1'000 + id);
+    scene.record.context = encode_conf_context(context);
+    return plan_change(scene.view(), change({{kRemove, NodeId{4}}, {kRemove, NodeId{5}}}));
+  };
+  EXPECT_EQ(verdict(with_removed(kRemovedMax - 2)), "allowed");
+  EXPECT_EQ(verdict(with_removed(kRemovedMax - 1)), "never");
+}
+
 TEST(PlanChange, HoldsItsCallerToTheMembershipThatItSaw) {  // L-87
   MembershipChange asked = change({{kLearner, NodeId{6}}});
   asked.expected_conf_index = Index{9};

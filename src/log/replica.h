@@ -138,6 +138,8 @@ class Replica {
   // Answers requests for a snapshot at or below its position, once for each peer (L-40). It is committed. Nothing
   // happens unless this node leads.
   virtual void set_snapshot(const Snapshot& snapshot) = 0;
+  // Its files are gone: nobody is sent it any more.
+  virtual void withdraw_snapshot() = 0;
   // Until then a peer that was sent one gets nothing else (L-75).
   virtual void report_snapshot(NodeId peer, SnapshotFate fate) = 0;
   // Drops entries from memory that lie below, but none above what is applied.

@@ -25,6 +25,7 @@ Index member_since(const std::vector<ConfRecord>& history, NodeId node) noexcept
 }
 
 void SnapshotOffer::wanted(NodeId peer, Index least) {
+  fed_.erase(peer);
   Index& most = wanted_[peer];
   most = std::max(most, least);
 }
@@ -46,7 +47,10 @@ void SnapshotOffer::making(Index applied) {
 
 void SnapshotOffer::made(const CheckpointManifest& manifest, base::Elapsed now) {
   making_.reset();
-  if (newest_) retired_.push_back({name_of(newest_->manifest), newest_->at, now});
+  if (newest_) {
+    retired_.push_back({name_of(newest_->manifest), newest_->manifest.at.index, newest_->at, now,
+                        newest_->while_read});
+  }
   newest_ = Made{manifest, now};
 }
 
@@ -64,13 +68,17 @@ void SnapshotOffer::failed(base::Elapsed now) {
 
 void SnapshotOffer::offered(base::Elapsed now) {
   newest_->offered = now;
+  on_offer_ = name_of(newest_->manifest);
   wanted_.clear();
 }
 
 void SnapshotOffer::reported(NodeId peer, const Report& report, base::Elapsed now) {
   const bool of_newest = newest_ && newest_->manifest.at.index == report.index;
   if (report.fate == SnapshotFate::kFailed && of_newest) return given_up(peer, now);
-  if (report.fate == SnapshotFate::kInstalled) failures_ = 0;
+  if (report.fate == SnapshotFate::kInstalled) {
+    failures_ = 0;
+    fed_[peer] = {report.index, now};
+  }
   fetching_.erase(peer);
 }
 
@@ -82,15 +90,19 @@ void SnapshotOffer::given_up(NodeId peer, base::Elapsed now) {
 }
 
 std::vector<NodeId> SnapshotOffer::overdue(std::span<const PeerProgress> peers,
-                                           std::optional<base::Elapsed> last_read,
+                                           const LastRead& last_read,
                                            base::Elapsed now) {
+  std::optional<base::Elapsed> read;  // By whom is not known: any of them counts for all who fetch.
+  if (newest_) read = last_read(name_of(newest_->manifest));
+  for (const Retired& retired : retired_)
+    read = std::max(read, last_read(retired.name));
   std::map<NodeId, base::Elapsed> fetching;
   std::vector<NodeId> late;
   for (const PeerProgress& peer : peers) {
     if (peer.state != PeerState::kSnapshot) continue;
     const auto known = fetching_.find(peer.node);
     const base::Elapsed since = known == fetching_.end() ? now : known->second;
-    const base::Elapsed heard = std::max(since, last_read.value_or(since));
+    const base::Elapsed heard = std::max(since, read.value_or(since));
     if (now - heard >= settings_.report_wait) {
       late.push_back(peer.node);
     } else {
@@ -101,11 +113,6 @@ std::vector<NodeId> SnapshotOffer::overdue(std::span<const PeerProgress> peers,
   return late;
 }
 
-std::optional<CheckpointName> SnapshotOffer::offered_name() const {
-  if (!newest_ || !newest_->offered) return std::nullopt;
-  return name_of(newest_->manifest);
-}
-
 bool SnapshotOffer::in_use(base::Elapsed now) const {
   const bool fresh =
       newest_ && newest_->offered && now - *newest_->offered < settings_.taken_within;
@@ -113,10 +120,34 @@ bool SnapshotOffer::in_use(base::Elapsed now) const {
 }
 
 std::optional<Index> SnapshotOffer::kept_above(base::Elapsed now) const {
-  if (making_)
-    return newest_ && in_use(now) ? std::min(*making_, newest_->manifest.at.index) : *making_;
-  if (!newest_ || !in_use(now)) return std::nullopt;
-  return newest_->manifest.at.index;
+  std::optional<Index> lowest = making_;
+  const auto keep = [&](Index index) {
+    lowest = std::min(lowest.value_or(index), index);
+  };
+  if (newest_ && in_use(now)) keep(newest_->manifest.at.index);
+  for (const Retired& retired : retired_) {
+    if (is_fetched(retired)) keep(retired.index);
+  }
+  return lowest;
+}
+
+std::optional<Index> SnapshotOffer::kept_for_fed(std::span<const PeerProgress> peers,
+                                                 Index trail,
+                                                 base::Elapsed now) {
+  std::optional<Index> lowest;
+  for (auto fed = fed_.begin(); fed != fed_.end();) {
+    auto& [node, has] = *fed;
+    const auto peer = std::ranges::find(peers, node, &PeerProgress::node);
+    const bool member = peer != peers.end();
+    if (member && peer->match > has.match) has = {peer->match, now};
+    if (!member || has.match >= trail || now - has.since >= settings_.report_wait) {
+      fed = fed_.erase(fed);
+      continue;
+    }
+    lowest = std::min(lowest.value_or(has.match), has.match);
+    ++fed;
+  }
+  return lowest;
 }
 
 bool SnapshotOffer::is_fetched(const Retired& retired) const {
@@ -127,15 +158,25 @@ bool SnapshotOffer::is_fetched(const Retired& retired) const {
   });
 }
 
-std::vector<CheckpointName> SnapshotOffer::take_expired(base::Elapsed now) {
+bool SnapshotOffer::is_read(const CheckpointName& name,
+                            const LastRead& last_read,
+                            base::Elapsed now) const {
+  const auto read = last_read(name);
+  return read && now - *read < settings_.report_wait;
+}
+
+std::vector<CheckpointName> SnapshotOffer::take_expired(const LastRead& last_read,
+                                                        base::Elapsed now) {
   std::vector<CheckpointName> expired;
   std::erase_if(retired_, [&](const Retired& retired) {
     if (is_fetched(retired)) return false;
+    if (retired.while_read && is_read(retired.name, last_read, now)) return false;
     expired.push_back(retired.name);
     return true;
   });
-  if (in_use(now)) return expired;
-  if (newest_ && (newest_->failed || now - newest_->at >= settings_.reused_for)) {
+  if (!newest_ || in_use(now)) return expired;
+  if (newest_->while_read && is_read(name_of(newest_->manifest), last_read, now)) return expired;
+  if (newest_->failed || now - newest_->at >= settings_.reused_for) {
     expired.push_back(name_of(newest_->manifest));
     newest_.reset();
   }
@@ -143,8 +184,13 @@ std::vector<CheckpointName> SnapshotOffer::take_expired(base::Elapsed now) {
 }
 
 void SnapshotOffer::forget_peers() {
+  for (Retired& retired : retired_)
+    retired.while_read = retired.while_read || is_fetched(retired);
+  if (newest_ && !fetching_.empty()) newest_->while_read = true;
   wanted_.clear();
   fetching_.clear();
+  fed_.clear();
+  on_offer_.reset();
 }
 
 }  // namespace cadastre::log

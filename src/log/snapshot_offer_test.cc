@@ -30,6 +30,18 @@ std::vector<PeerProgress> fetching(std::initializer_list<NodeId> nodes) {
   return peers;
 }
 
+std::optional<base::Elapsed> never_read(const CheckpointName& /*name*/) {
+  return std::nullopt;
+}
+SnapshotOffer::LastRead read_at(base::Elapsed when) {
+  return [when](const CheckpointName& /*name*/) {
+    return std::optional(when);
+  };
+}
+CheckpointName name(std::uint64_t id) {
+  return {GroupId{7}, NodeId{1}, CheckpointId{id}};
+}
+
 // One was made at entry 50 at 100 s.
 SnapshotOffer with_checkpoint() {
   SnapshotOffer offer({});
@@ -136,19 +148,20 @@ TEST(SnapshotOffer, WordOfAnOlderOneSaysNothingAboutTheNewest) {  // L-75
 TEST(SnapshotOffer, GivesUpWhoIsSilentAndReadsNothingForTenMinutes) {  // L-73, L-75
   SnapshotOffer offer = with_checkpoint();
   offer.offered(seconds(100));
-  EXPECT_TRUE(offer.overdue(fetching({kPeer}), std::nullopt, seconds(100)).empty());
-  EXPECT_TRUE(offer.overdue(fetching({kPeer}), std::nullopt, seconds(699)).empty());
-  EXPECT_TRUE(offer.overdue(fetching({kPeer}), seconds(400), seconds(999)).empty());
-  EXPECT_EQ(offer.overdue(fetching({kPeer}), seconds(400), seconds(1000)), std::vector{kPeer});
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(100)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(699)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), read_at(seconds(400)), seconds(999)).empty());
+  EXPECT_EQ(offer.overdue(fetching({kPeer}), read_at(seconds(400)), seconds(1000)),
+            std::vector{kPeer});
 }
 
 TEST(SnapshotOffer, ASecondFetchIsGivenItsOwnTime) {
   SnapshotOffer offer = with_checkpoint();
   offer.offered(seconds(100));
-  EXPECT_TRUE(offer.overdue(fetching({kPeer}), std::nullopt, seconds(100)).empty());
-  EXPECT_TRUE(offer.overdue(fetching({}), std::nullopt, seconds(500)).empty());
-  EXPECT_TRUE(offer.overdue(fetching({kPeer}), std::nullopt, seconds(600)).empty());
-  EXPECT_TRUE(offer.overdue(fetching({kPeer}), std::nullopt, seconds(900)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(100)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({}), never_read, seconds(500)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(600)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(900)).empty());
 }
 
 TEST(SnapshotOffer, KeepsTheLogAboveWhatIsMadeOrFetched) {  // L-73
@@ -162,29 +175,27 @@ TEST(SnapshotOffer, KeepsTheLogAboveWhatIsMadeOrFetched) {  // L-73
   EXPECT_EQ(offer.kept_above(seconds(100)), Index{50});
   offer.offered(seconds(100));
   EXPECT_EQ(offer.kept_above(seconds(105)), Index{50});  // Nobody has taken it yet.
-  EXPECT_TRUE(offer.overdue(fetching({kPeer}), std::nullopt, seconds(105)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(105)).empty());
   EXPECT_EQ(offer.kept_above(seconds(300)), Index{50});
-  EXPECT_TRUE(offer.overdue(fetching({}), std::nullopt, seconds(301)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({}), never_read, seconds(301)).empty());
   EXPECT_EQ(offer.kept_above(seconds(301)), std::nullopt);
 }
 
 TEST(SnapshotOffer, ReleasesWhatNobodyNeeds) {  // L-73
   SnapshotOffer offer = with_checkpoint();
   offer.offered(seconds(100));
-  EXPECT_TRUE(offer.overdue(fetching({kPeer}), std::nullopt, seconds(101)).empty());
-  EXPECT_TRUE(offer.take_expired(seconds(300)).empty());  // It is being fetched.
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(101)).empty());
+  EXPECT_TRUE(offer.take_expired(never_read, seconds(300)).empty());  // It is being fetched.
   offer.wanted(kOther, Index{60});
   offer.making(Index{70});
   offer.made(manifest(70, 2), seconds(300));
   offer.offered(seconds(300));
-  EXPECT_TRUE(offer.take_expired(seconds(320)).empty());  // The first still is.
-  EXPECT_TRUE(offer.overdue(fetching({}), std::nullopt, seconds(330)).empty());
-  const CheckpointName first{GroupId{7}, NodeId{1}, CheckpointId{1}};
-  const CheckpointName second{GroupId{7}, NodeId{1}, CheckpointId{2}};
-  EXPECT_EQ(offer.take_expired(seconds(330)), std::vector{first});
-  EXPECT_TRUE(offer.take_expired(seconds(359)).empty());
-  EXPECT_EQ(offer.take_expired(seconds(360)), std::vector{second});
-  EXPECT_TRUE(offer.take_expired(seconds(400)).empty());
+  EXPECT_TRUE(offer.take_expired(never_read, seconds(320)).empty());  // The first still is.
+  EXPECT_TRUE(offer.overdue(fetching({}), never_read, seconds(330)).empty());
+  EXPECT_EQ(offer.take_expired(never_read, seconds(330)), std::vector{name(1)});
+  EXPECT_TRUE(offer.take_expired(never_read, seconds(359)).empty());
+  EXPECT_EQ(offer.take_expired(never_read, seconds(360)), std::vector{name(2)});
+  EXPECT_TRUE(offer.take_expired(never_read, seconds(400)).empty());
 }
 
 // A receiver without room, or of an older release, fails again and again: its sender's disk must not fill up.
@@ -193,19 +204,19 @@ TEST(SnapshotOffer, WhatWasMadeForAPeerThatKeepsFailingDoesNotPileUp) {
   base::Elapsed now = seconds(100);
   std::size_t made = 0;
   std::size_t released = 0;
-  (void)offer.overdue(fetching({kOther}), std::nullopt, now - seconds(1));  // It takes its time.
+  (void)offer.overdue(fetching({kOther}), never_read, now - seconds(1));  // It takes its time.
   for (std::uint64_t round = 1; round <= 20; ++round) {
     offer.wanted(kPeer, Index{10 * round});
     while (offer.next(Index{5}, now) != Next::kMake) {
       now += seconds(1);
-      (void)offer.overdue(fetching({kOther}), now, now);
-      released += offer.take_expired(now).size();
+      (void)offer.overdue(fetching({kOther}), read_at(now), now);
+      released += offer.take_expired(never_read, now).size();
     }
     offer.making(Index{10 * round});
     offer.made(manifest(10 * round, round), now);
     ++made;
     offer.offered(now);
-    (void)offer.overdue(fetching({kPeer, kOther}), now, now);
+    (void)offer.overdue(fetching({kPeer, kOther}), read_at(now), now);
     offer.reported(kPeer, {Index{10 * round}, SnapshotFate::kFailed}, now + seconds(1));
     EXPECT_LE(made - released, 2U) << "the newest, and the one before it";
   }
@@ -214,7 +225,7 @@ TEST(SnapshotOffer, WhatWasMadeForAPeerThatKeepsFailingDoesNotPileUp) {
 TEST(SnapshotOffer, AReplacedOneStaysWhileThePeerFetchesThatBeganWithIt) {  // L-73
   SnapshotOffer offer = with_checkpoint();                                  // 1, at 100 s
   offer.offered(seconds(100));
-  EXPECT_TRUE(offer.overdue(fetching({kOther}), std::nullopt, seconds(101)).empty());
+  EXPECT_TRUE(offer.overdue(fetching({kOther}), never_read, seconds(101)).empty());
   for (std::uint64_t id = 2; id <= 4; ++id) {
     const seconds now(100 * static_cast<int>(id));
     offer.wanted(kPeer, Index{60 * id});
@@ -222,12 +233,92 @@ TEST(SnapshotOffer, AReplacedOneStaysWhileThePeerFetchesThatBeganWithIt) {  // L
     offer.made(manifest(60 * id, id), now);
     offer.offered(now);
   }
-  const auto name = [](std::uint64_t id) {
-    return CheckpointName{GroupId{7}, NodeId{1}, CheckpointId{id}};
+  EXPECT_EQ(offer.take_expired(never_read, seconds(401)), (std::vector{name(2), name(3)}));
+  EXPECT_TRUE(offer.overdue(fetching({}), never_read, seconds(402)).empty());
+  EXPECT_EQ(offer.take_expired(never_read, seconds(402)), std::vector{name(1)});
+}
+
+TEST(SnapshotOffer, TheLogIsKeptAboveEachCheckpointThatIsFetched) {  // L-73
+  SnapshotOffer offer = with_checkpoint();
+  offer.offered(seconds(100));
+  EXPECT_TRUE(offer.overdue(fetching({kOther}), never_read, seconds(101)).empty());
+  offer.wanted(kPeer, Index{60});
+  offer.making(Index{60});
+  offer.made(manifest(60, 2), seconds(200));
+  offer.offered(seconds(200));
+  EXPECT_EQ(offer.kept_above(seconds(200)), Index{50});
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(300)).empty());
+  EXPECT_EQ(offer.kept_above(seconds(300)), Index{60}) << "the other one has it";
+}
+
+TEST(SnapshotOffer, WhoeverWasFedGetsTheRestAsEntries) {  // L-73, L-78
+  const auto with_match = [](std::uint64_t match) {
+    return std::vector<PeerProgress>{{kPeer, Index{match}, PeerState::kReplicate, true}};
   };
-  EXPECT_EQ(offer.take_expired(seconds(401)), (std::vector{name(2), name(3)}));
-  EXPECT_TRUE(offer.overdue(fetching({}), std::nullopt, seconds(402)).empty());
-  EXPECT_EQ(offer.take_expired(seconds(402)), std::vector{name(1)});
+  SnapshotOffer offer = with_checkpoint();
+  offer.offered(seconds(100));
+  EXPECT_EQ(offer.kept_for_fed(with_match(1), Index{90}, seconds(101)), std::nullopt);
+  offer.reported(kPeer, {Index{50}, SnapshotFate::kInstalled}, seconds(200));
+  EXPECT_EQ(offer.kept_for_fed(with_match(1), Index{90}, seconds(200)), Index{50})
+      << "its first answer is on its way";
+  EXPECT_EQ(offer.kept_for_fed(with_match(70), Index{120}, seconds(700)), Index{70});
+  EXPECT_EQ(offer.kept_for_fed(with_match(90), Index{150}, seconds(1200)), Index{90})
+      << "slow, but it comes nearer";
+  EXPECT_EQ(offer.kept_for_fed(with_match(150), Index{150}, seconds(1300)), std::nullopt);
+  EXPECT_EQ(offer.kept_for_fed(with_match(150), Index{400}, seconds(1400)), std::nullopt)
+      << "it had all; from now on the trail is for it as for all";
+}
+
+TEST(SnapshotOffer, WhoeverWasFedAndAcknowledgesNothingIsNotWaitedFor) {  // L-73
+  const std::vector<PeerProgress> silent{{kPeer, Index{60}, PeerState::kProbe, false}};
+  SnapshotOffer offer = with_checkpoint();
+  offer.offered(seconds(100));
+  offer.reported(kPeer, {Index{50}, SnapshotFate::kInstalled}, seconds(200));
+  EXPECT_EQ(offer.kept_for_fed(silent, Index{90}, seconds(300)), Index{60});
+  EXPECT_EQ(offer.kept_for_fed(silent, Index{90}, seconds(899)), Index{60});
+  EXPECT_EQ(offer.kept_for_fed(silent, Index{90}, seconds(900)), std::nullopt);
+  offer.reported(kPeer, {Index{60}, SnapshotFate::kInstalled}, seconds(1000));
+  offer.wanted(kPeer, Index{80});
+  EXPECT_EQ(offer.kept_for_fed(silent, Index{90}, seconds(1001)), std::nullopt) << "fed anew";
+  offer.reported(kPeer, {Index{90}, SnapshotFate::kInstalled}, seconds(1100));
+  EXPECT_EQ(offer.kept_for_fed({}, Index{95}, seconds(1101)), std::nullopt) << "no member now";
+}
+
+TEST(SnapshotOffer, AReplacedOneThatIsReadIsNotOverdue) {  // L-73
+  SnapshotOffer offer = with_checkpoint();
+  offer.offered(seconds(100));
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(101)).empty());
+  offer.wanted(kOther, Index{60});
+  offer.making(Index{60});
+  offer.made(manifest(60, 2), seconds(200));
+  const auto reads_the_first = [](const CheckpointName& which) {
+    return which == name(1) ? std::optional<base::Elapsed>(seconds(650)) : std::nullopt;
+  };
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), reads_the_first, seconds(800)).empty());
+  EXPECT_EQ(offer.overdue(fetching({kPeer}), reads_the_first, seconds(1250)), std::vector{kPeer});
+}
+
+TEST(SnapshotOffer, AfterALossOfLeadershipWhatIsBeingReadStays) {  // L-73
+  SnapshotOffer offer = with_checkpoint();
+  offer.offered(seconds(100));
+  EXPECT_TRUE(offer.overdue(fetching({kPeer}), never_read, seconds(101)).empty());
+  offer.forget_peers();
+  EXPECT_TRUE(offer.take_expired(read_at(seconds(190)), seconds(200)).empty());
+  EXPECT_TRUE(offer.take_expired(read_at(seconds(190)), seconds(789)).empty());
+  EXPECT_EQ(offer.take_expired(read_at(seconds(190)), seconds(790)), std::vector{name(1)});
+}
+
+TEST(SnapshotOffer, TellsWhichOneTheEngineHas) {  // L-40
+  SnapshotOffer offer = with_checkpoint();
+  EXPECT_FALSE(offer.is_on_offer(name(1)));
+  offer.offered(seconds(100));
+  EXPECT_TRUE(offer.is_on_offer(name(1)));
+  offer.wanted(kOther, Index{60});
+  offer.making(Index{60});
+  offer.made(manifest(60, 2), seconds(200));
+  EXPECT_TRUE(offer.is_on_offer(name(1))) << "until the next one is handed over";
+  offer.offered(seconds(200));
+  EXPECT_FALSE(offer.is_on_offer(name(1)));
 }
 
 TEST(SnapshotOffer, WithoutLeadershipNobodyIsWaitedFor) {

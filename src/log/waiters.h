@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "log/command_queue.h"
 #include "log/propose.h"
 #include "log/types.h"
 
@@ -23,6 +24,12 @@ struct EntryWaiters {
   std::size_t bytes = 0;  // Of the commands.
   base::Elapsed proposed{};
 };
+
+// What they take in the bounds of their group's queue.
+[[nodiscard]] inline CommandQueue::Amount amount_of(const EntryWaiters& waiters) noexcept {
+  const std::size_t entries = waiters.done.empty() ? 0 : 1;
+  return {.commands = waiters.done.size(), .bytes = waiters.bytes, .entries = entries};
+}
 
 class Waiters {
  public:

@@ -105,6 +105,37 @@ TEST(HostileScene, ASnapshotWithTheFilesOfAnotherPositionIsNotHeld) {
   expect_all_go_on(cluster);
 }
 
+// What a leader of a newer release, or a lying one, may have in its log: a change that nobody here can make.
+TEST(HostileScene, AChangeOfMembershipThatCannotBeMadeHaltsTheGroupAndNotTheNode) {  // L-20
+  RaftCluster cluster(3);
+  cluster.establish(1);
+  const GroupStatus status = cluster.at(3).status();
+  const std::uint64_t term = status.term.value() + 1;
+  const std::uint64_t last = status.last.value();
+  constexpr std::uint64_t kConfChangeV2 = 2;
+  const std::string entry =
+      Wire().number(1, kConfChangeV2).number(2, term).number(3, last + 1).bytes(4, "\xff").done();
+  const std::string append = message({kMsgAppend, 1, 3, term})
+                                 .number(5, status.term.value())
+                                 .number(6, last)
+                                 .bytes(7, entry)
+                                 .number(8, last + 1)
+                                 .done();
+  cluster.at(3).receive(letter_of(1, 3, append));
+  cluster.pass_time(seconds(1));
+  const auto is_halted = [&] {
+    return cluster.at(3).status().halted.find("a change of membership") != std::string::npos;
+  };
+  EXPECT_TRUE(is_halted()) << cluster.at(3).status().halted;
+  cluster.at(3).crash();
+  cluster.at(3).start();
+  cluster.pass_time(seconds(1));
+  EXPECT_TRUE(is_halted()) << "after a restart, too: " << cluster.at(3).status().halted;
+  const auto done = cluster.at(1).propose("goes on");
+  cluster.pass_time(seconds(1));
+  EXPECT_TRUE(done->applied()) << done->error();
+}
+
 // A node that this one knows of by no configuration may lead by a newer one, or ask for votes by it: L-68.
 TEST(HostileScene, AStrangerIsHeardOnlyIfItLeadsOrAsksForVotes) {
   RaftCluster cluster(3);

@@ -213,6 +213,20 @@ TEST(MembershipScene, ATransferIsNotBegunTwice) {  // S-19
   EXPECT_EQ(told.size(), 2U);
 }
 
+TEST(MembershipScene, AChangeWhosePlaceAnotherEntryTookIsSuperseded) {  // 1.5, L-15
+  RaftCluster cluster(3);
+  cluster.establish(1);
+  cluster.cut(1);
+  const auto lost = cluster.at(1).change(removal(3));
+  cluster.settle();
+  ASSERT_NE(cluster.elect(), 0U);
+  EXPECT_FALSE(*lost);
+  cluster.heal();
+  cluster.pass_time(4 * kTick);
+  EXPECT_EQ(code_of(lost), ConfError::kSuperseded);
+  EXPECT_EQ(cluster.at(1).status().conf->conf.voters, nodes({1, 2, 3}));
+}
+
 TEST(MembershipScene, ARemovedLeaderDoesNothingAnyMore) {  // R9, L-88
   RaftCluster cluster(3);
   cluster.establish(1);

@@ -358,6 +358,10 @@ void RaftEngine::set_snapshot(const Snapshot& snapshot) {
   cad_raft_set_snapshot(raft_.get(), &view);
 }
 
+void RaftEngine::withdraw_snapshot() {
+  cad_raft_set_snapshot(raft_.get(), nullptr);
+}
+
 void RaftEngine::report_snapshot(NodeId peer, SnapshotFate fate) {
   cad_raft_report_snapshot(raft_.get(), peer.value(), fate == SnapshotFate::kInstalled ? 1 : 0);
 }

@@ -45,6 +45,7 @@ class RaftEngine final : public Engine, public Replica {
   [[nodiscard]] Wants take_wants() override;
   void fetched(std::uint64_t token, std::span<const Entry> entries) override;
   void set_snapshot(const Snapshot& snapshot) override;
+  void withdraw_snapshot() override;
   void report_snapshot(NodeId peer, SnapshotFate fate) override;
   void shrink_cache(Index keep_from) override;
   [[nodiscard]] std::uint64_t cache_bytes() const override;

@@ -242,6 +242,32 @@ TEST(RaftScene, LateAnswersServeNobodyWhoCameAfterTheirRound) {  // R10, L-79, L
   EXPECT_EQ((**after).error().code, ReadError::kNotLeader);
 }
 
+TEST(RaftScene, WhatIsCommittedIsOnTheDiskWithinASecondThoughNothingFollows) {  // L-44
+  RaftCluster cluster(3);
+  cluster.establish(1);
+  const auto last = cluster.at(1).propose("last");
+  cluster.pass_time(seconds(2));
+  ASSERT_TRUE(last->applied());
+  const Index committed = cluster.at(3).status().committed;
+  cluster.at(3).crash();
+  cluster.cut(3);
+  cluster.at(3).start();
+  cluster.settle();
+  EXPECT_EQ(cluster.at(3).status().committed, committed);
+}
+
+// Its rounds are answered in the pass that begins them.
+TEST(RaftScene, ALoneVoterServesOneReaderAfterTheOther) {  // L-8, L-83
+  RaftCluster cluster(1);
+  cluster.establish(1);
+  for (int i = 0; i < 5; ++i) {
+    const auto read = cluster.at(1).read();
+    cluster.settle();
+    ASSERT_TRUE(*read);
+    EXPECT_TRUE((*read)->has_value());
+  }
+}
+
 TEST(RaftScene, ReadersOfALeaderThatStepsDownAreToldAtOnce) {  // L-82
   RaftCluster cluster(3);
   cluster.establish(1);

@@ -118,6 +118,22 @@ TEST(SnapshotScene, AJoinerIsFedThoughAnOlderOneIsOnOffer) {  // L-72
   EXPECT_EQ(cluster.at(1).host().metrics().snapshots_made.load(), 2U);
 }
 
+TEST(SnapshotScene, ACheckpointWhoseFilesAreGoneIsNotOffered) {  // L-40
+  RaftCluster cluster(3, eager());
+  leave_behind(cluster);
+  cluster.at(3).start();
+  cluster.pass_time(seconds(3));
+  expect_level(cluster, 3);
+  cluster.pass_time(2 * SnapshotSettings{}.reused_for);
+  ASSERT_EQ(cluster.at(1).shelf().size(), 0U);
+  const std::uint64_t joiner = cluster.add_joiner();
+  const auto added = cluster.at(1).change({{{ConfOp::kAddLearner, NodeId{joiner}}}, {}});
+  cluster.pass_time(seconds(3));
+  expect_level(cluster, joiner);
+  EXPECT_EQ(cluster.at(joiner).machine().installs, 1);
+  EXPECT_EQ(cluster.at(joiner).host().metrics().snapshots_failed.load(), 0U);
+}
+
 // L-55, L-56: what an install makes of a change is durable with its first set; before it no state may have the change.
 TEST(SnapshotScene, AChangeBelowASnapshotIsNotExecutedBeforeItsInstallIsDurable) {
   RaftCluster cluster(3, eager());
@@ -398,6 +414,29 @@ TEST(SnapshotScene, EntriesAboveACheckpointAreKeptWhileItIsFetched) {  // R13, L
   expect_level(cluster, 3);
   EXPECT_EQ(cluster.at(3).machine().installs, 1);
   EXPECT_GT(cluster.at(1).status().truncated, offered);
+}
+
+TEST(SnapshotScene, WhoeverWasFedGetsTheRestThoughItComesSlowly) {  // L-73
+  RaftCluster cluster(3, eager());
+  leave_behind(cluster);
+  cluster.at(3).bulk_stands = true;
+  cluster.at(3).start();
+  cluster.pass_time(seconds(2));
+  propose(cluster, 1, 21, 40);
+  flush(cluster, {1, 2});
+  cluster.passes = [](const Letter& letter) {  // Files pass, and whatever is small.
+    return letter.to != NodeId{3} || letter.lane != Lane::kBulk || letter.frame.body.empty();
+  };
+  cluster.at(3).bulk_stands = false;
+  cluster.pass_time(2 * SnapshotSettings{}.taken_within);
+  EXPECT_EQ(cluster.at(3).machine().installs, 1);
+  cluster.heal();
+  cluster.pass_time(seconds(3));
+  expect_level(cluster, 3);
+  EXPECT_EQ(cluster.at(3).machine().installs, 1);
+  cluster.pass_time(SnapshotSettings{}.taken_within);
+  flush(cluster, {1, 2});
+  EXPECT_EQ(cluster.at(1).status().truncated, cluster.at(1).status().applied);
 }
 
 TEST(SnapshotScene, AFetchThatTakesTooLongCostsASecondSnapshot) {  // R13, L-73

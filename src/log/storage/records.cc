@@ -141,10 +141,9 @@ Bytes encode_conf(const ConfRecord& record) {
   const std::array lists{&record.conf.voters, &record.conf.learners, &record.conf.voters_outgoing,
                          &record.conf.learners_next};
   std::size_t ids = 0;
-  for (const auto* list : lists) {
-    CAD_CHECK(list->size() <= kMembersMax, "a configuration is checked before it is proposed");
+  CAD_CHECK(fits_record(record), "a configuration is checked before it is kept");
+  for (const auto* list : lists)
     ids += list->size();
-  }
   Bytes out(kConfHeadBytes + ids * kWordBytes);
   std::byte* count = out.data();
   std::byte* id = out.data() + kConfHeadBytes;

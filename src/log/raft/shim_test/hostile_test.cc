@@ -63,6 +63,13 @@ std::string snapshot_with(const std::string& conf, std::uint64_t index, std::uin
   return message({kMsgSnapshot, 1, 2, 5}).bytes(9, Wire().bytes(2, metadata).done()).done();
 }
 
+std::string voters_upto(std::uint64_t last) {
+  Wire wire;
+  for (std::uint64_t id = 1; id <= last; ++id)
+    wire.number(1, id);
+  return wire.done();
+}
+
 TEST(ShimHostile, WhatRaftTakesForGrantedIsChecked) {
   const Envelope from{0, 1, 2, 5};
   const std::string sound = Wire().number(1, 1).number(1, 2).done();
@@ -92,6 +99,9 @@ TEST(ShimHostile, WhatRaftTakesForGrantedIsChecked) {
       {"a snapshot of a later term", snapshot_with(sound, 9, 6)},
       {"a snapshot without voters", snapshot_with("", 9, 5)},
       {"a snapshot with a voter twice", snapshot_with(sound + sound, 9, 5)},
+      {"a snapshot with more voters than there can be", snapshot_with(voters_upto(65), 9, 5)},
+      {"a request of a snapshot of our choice",
+       message({kMsgAppendResponse, 1, 2, 5}).number(10, 1).number(13, 1ULL << 60U).done()},
   };
   RaftNode node(2, {}, founding_disk({1, 2, 3}));
   for (const Case& row : cases)

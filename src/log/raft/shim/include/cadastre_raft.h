@@ -201,8 +201,9 @@ void cad_raft_on_persist(cad_raft*, uint64_t ready_number); /* and all before it
 void cad_raft_on_applied(cad_raft*, uint64_t index);
 void cad_raft_truncate(cad_raft*, uint64_t index, uint64_t term);
 void cad_raft_shrink_cache(cad_raft*, uint64_t keep_from); /* never drops what is above `applied` */
-void cad_raft_set_snapshot(cad_raft*, const cad_snapshot*); /* copied; answers the next request */
-uint32_t cad_raft_next_want(cad_raft*, cad_want* out);      /* 0: none left */
+void cad_raft_set_snapshot(
+    cad_raft*, const cad_snapshot*); /* copied; answers the next request; null: none is on offer */
+uint32_t cad_raft_next_want(cad_raft*, cad_want* out); /* 0: none left */
 void cad_raft_entries_fetched(cad_raft*,
                               uint64_t token,
                               const cad_entries*); /* copied; null: the fetch failed */

@@ -339,6 +339,9 @@ pub unsafe extern "C" fn cad_raft_shrink_cache(raft: *mut Raft, keep_from: u64) 
 
 #[no_mangle]
 pub unsafe extern "C" fn cad_raft_set_snapshot(raft: *mut Raft, view: *const SnapshotView) {
+    if view.is_null() {
+        return unsafe { with(raft, |node| node.withdraw_snapshot()) };
+    }
     let view = unsafe { &*view };
     let mut snapshot = Snapshot::default();
     let metadata = snapshot.mut_metadata();

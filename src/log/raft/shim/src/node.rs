@@ -414,6 +414,10 @@ impl Node {
         }
     }
 
+    pub fn withdraw_snapshot(&mut self) {
+        self.raw.mut_store().withdraw_snapshot();
+    }
+
     pub fn next_want(&mut self) -> Option<Want> {
         self.raw.mut_store().next_want()
     }

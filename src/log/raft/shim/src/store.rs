@@ -324,6 +324,13 @@ impl Store {
         requests.snapshot_given.clear();
         requests.snapshot_wanted.clear();
     }
+
+    /// Its files are gone: whoever needs one asks anew.
+    pub fn withdraw_snapshot(&mut self) {
+        let requests = self.requests.get_mut();
+        requests.snapshot = None;
+        requests.snapshot_given.clear();
+    }
 }
 
 impl Storage for Store {

@@ -5,7 +5,7 @@
 //! where the codec would merge the two. `is_well_formed` checks what raft-rs takes for granted about a decoded
 //! message. Neither judges the sender's claims: a commit index beyond our log is well formed, and fatal.
 
-use crate::abi::{Head, Slice, READ_CONTEXT_BYTES_MAX};
+use crate::abi::{Head, Slice, MEMBERS_MAX, READ_CONTEXT_BYTES_MAX};
 use raft::eraftpb::{ConfState, Entry, Message, MessageType};
 
 const KIND_MAX: u64 = MessageType::MsgRequestPreVoteResponse as u64;
@@ -157,9 +157,13 @@ pub fn read_head(bytes: &[u8]) -> Result<Head, Malformed> {
 pub fn is_conf_state(conf: &ConfState) -> bool {
     let (voters, learners) = (conf.get_voters(), conf.get_learners());
     let (outgoing, next) = (conf.get_voters_outgoing(), conf.get_learners_next());
+    let sets = [voters, learners, outgoing, next];
+    if sets.iter().any(|ids| ids.len() > MEMBERS_MAX) {
+        return false; // Before they are compared one by one.
+    }
     let distinct = |ids: &[u64]| ids.iter().enumerate().all(|(at, id)| *id != 0 && !ids[..at].contains(id));
     let apart = |left: &[u64], right: &[u64]| left.iter().all(|id| !right.contains(id));
-    [voters, learners, outgoing, next].iter().all(|ids| distinct(ids))
+    sets.iter().all(|ids| distinct(ids))
         && apart(learners, voters)
         && apart(learners, outgoing)
         && apart(next, voters)
@@ -219,6 +223,8 @@ pub fn is_well_formed(message: &Message, id: u64) -> bool {
                 && !metadata.get_conf_state().get_voters().is_empty()
                 && is_conf_state(metadata.get_conf_state())
         }
+        // No node of ours asks its leader for a snapshot in this way, and one above the log could never be made.
+        MessageType::MsgAppendResponse => message.request_snapshot == 0,
         _ => true,
     }
 }

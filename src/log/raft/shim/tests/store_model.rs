@@ -178,6 +178,8 @@ fn a_snapshot_is_given_once_to_each_peer_and_only_if_it_reaches() {
     assert!(store.snapshot(0, 2).is_err());
     assert!(store.snapshot(10, 3).is_err());
     assert_eq!(store.snapshot(0, 3), Ok(snapshot));
+    store.withdraw_snapshot();
+    assert!(store.snapshot(0, 4).is_err());
 }
 
 // L-39: raft-rs does not say for whom entries are, but prints it; a context for nobody has no peer.
