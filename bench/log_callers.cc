@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "base/signal.h"
 #include "bench/closed_loop.h"
+#include "bench/harness.h"
 #include "bench/samples.h"
 #include "log/limits.h"
 #include "log/propose.h"
@@ -106,6 +107,7 @@ LoadResult run_callers(std::span<log::Group* const> groups,
   wait(plan.seconds / 5);
   const std::uint64_t before = shared.answered.load();
   const std::uint64_t sets_before = metrics.sync_ns.read().count();
+  const double cpu_before = processor_seconds();
   const auto started = SteadyClock::now();
   shared.counting.store(true);
   wait(plan.seconds);
@@ -115,6 +117,8 @@ LoadResult run_callers(std::span<log::Group* const> groups,
   result.commands_per_second = static_cast<double>(shared.answered.load() - before) / seconds;
   result.sets_per_second =
       static_cast<double>(metrics.sync_ns.read().count() - sets_before) / seconds;
+  result.cpu_us_per_command =
+      1e6 * (processor_seconds() - cpu_before) / (result.commands_per_second * seconds);
   shared.stop.store(true);
   shared.wait_for_all();
   std::vector<double> latencies;

@@ -25,6 +25,7 @@ struct LoadResult {
   double sets_per_second = 0;
   double p50_us = 0;  // From a submission to its last answer.
   double p99_us = 0;
+  double cpu_us_per_command = 0;  // Of this process, the callers' own part included.
 };
 
 // After a warm-up of a fifth of the time. Every command is applied: the groups are led here meanwhile.

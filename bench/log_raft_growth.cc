@@ -22,19 +22,24 @@ namespace {
 
 constexpr std::array<std::size_t, 2> kSubmissions{1, 100};  // Commands in each.
 
-// For each of kSubmissions, commands/s of every round.
-using Rates = std::array<std::vector<double>, kSubmissions.size()>;
+// Of every round.
+struct Rate {
+  std::vector<double> commands;
+  std::vector<double> syncs;  // Of the leader's disk.
+};
+// For each of kSubmissions.
+using Rates = std::array<Rate, kSubmissions.size()>;
 
 Rates take_rates(const ClusterPlan& cluster_plan, const RaftBenchPlan& plan) {
   RaftProcesses cluster(cluster_plan);
   Rates rates;
   for (int round = 0; round < plan.rounds; ++round) {
     for (std::size_t i = 0; i < kSubmissions.size(); ++i) {
-      rates[i].push_back(cluster
-                             .load({.groups = cluster_plan.groups,
-                                    .commands = kSubmissions[i],
-                                    .seconds = plan.seconds / 2})
-                             .commands_per_second);
+      const LoadResult result = cluster.load({.groups = cluster_plan.groups,
+                                              .commands = kSubmissions[i],
+                                              .seconds = plan.seconds / 2});
+      rates[i].commands.push_back(result.commands_per_second);
+      rates[i].syncs.push_back(result.sets_per_second);
     }
   }
   return rates;
@@ -51,11 +56,25 @@ void add_compared(Report& report, const Compared& row, const Rates& ours, const 
     report.add({.what = fmt::format("{}, 64 submissions of {}", row.what, kSubmissions[i]),
                 .unit = "commands/s",
                 .better = Better::kHigher,
-                .ours = median(ours[i]),
+                .ours = median(ours[i].commands),
                 .peer = row.peer,
-                .theirs = median(theirs[i]),
+                .theirs = median(theirs[i].commands),
                 .target = row.target,
-                .spread = spread(ours[i])});
+                .spread = spread(ours[i].commands)});
+  }
+}
+
+// Syncs are bounded by the disk, not by groups (L-12).
+void add_syncs(Report& report, const Rates& ours, const Rates& theirs) {
+  for (std::size_t i = 0; i < kSubmissions.size(); ++i) {
+    report.add({.what = fmt::format("64 groups, 64 submissions of {}: syncs", kSubmissions[i]),
+                .unit = "syncs/s",
+                .better = Better::kLower,
+                .ours = median(ours[i].syncs),
+                .peer = "one group",
+                .theirs = median(theirs[i].syncs),
+                .target = 1,
+                .spread = spread(ours[i].syncs)});
   }
 }
 
@@ -64,9 +83,11 @@ void add_compared(Report& report, const Compared& row, const Rates& ours, const 
 void add_groups(Report& report, const RaftBenchPlan& plan) {
   const Rates one = take_rates({.groups = 1}, plan);
   for (const std::size_t groups : {3, 16, 64}) {
+    const Rates many = take_rates({.groups = groups}, plan);
     add_compared(report,
                  {.what = fmt::format("{} groups", groups), .peer = "one group", .target = 0.8},
-                 take_rates({.groups = groups}, plan), one);
+                 many, one);
+    if (groups == 64) add_syncs(report, many, one);
   }
 }
 

@@ -34,6 +34,7 @@ constexpr double kLibraft = 40'000;  // Commands/s of Debian's libraft on three 
 struct Taken {
   std::vector<double> commands;  // 64 outstanding
   std::vector<double> submissions;
+  std::vector<double> cpu_us;  // Of the leader's process, for one of their commands.
   std::vector<double> one_p50_us;
   std::vector<double> reads;
   std::vector<double> many_reads;
@@ -72,9 +73,10 @@ void take_ours(Taken& taken, double seconds) {
   taken.bare_grpc.push_back(run_calls(calls_to(bare, LogEcho::kCallMethod, seconds)));
   taken.behind_streams.push_back(run_streams(calls_to(log, LogEcho::kStreamMethod, seconds)));
   taken.bare_streams.push_back(run_streams(calls_to(bare, LogEcho::kStreamMethod, seconds)));
-  taken.submissions.push_back(
-      cluster.load({.outstanding = kCallers, .commands = kSubmission, .seconds = seconds})
-          .commands_per_second);
+  const LoadResult submissions =
+      cluster.load({.outstanding = kCallers, .commands = kSubmission, .seconds = seconds});
+  taken.submissions.push_back(submissions.commands_per_second);
+  taken.cpu_us.push_back(submissions.cpu_us_per_command);
 }
 
 void take_etcd(Taken& taken, double seconds) {
@@ -118,6 +120,12 @@ void add_commands(Report& report, const Taken& taken) {
               .target = 500'000,
               .limit = median(taken.disk_submissions),
               .spread = spread(taken.submissions)});
+  report.add({.what = "the same: the leader's processor time for a command, its caller's included",
+              .unit = "us",
+              .better = Better::kLower,
+              .ours = median(taken.cpu_us),
+              .target = 1.2,
+              .spread = spread(taken.cpu_us)});
   const double sync = median(taken.sync_p50_us);
   report.add({.what = "3 voters, 1 outstanding: p50",
               .unit = "us",

@@ -108,8 +108,8 @@ class Answers {
     LoadPlan plan;
     words >> plan.groups >> plan.outstanding >> plan.commands >> plan.command_bytes >> plan.seconds;
     const LoadResult result = run_callers(node_.groups(), node_.metrics(), plan);
-    return fmt::format("{} {} {} {}", result.commands_per_second, result.sets_per_second,
-                       result.p50_us, result.p99_us);
+    return fmt::format("{} {} {} {} {}", result.commands_per_second, result.sets_per_second,
+                       result.p50_us, result.p99_us, result.cpu_us_per_command);
   }
 
   std::string read(std::istream& words) {

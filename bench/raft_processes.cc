@@ -70,7 +70,8 @@ LoadResult RaftProcesses::load(const LoadPlan& plan) {
       node(1).ask(fmt::format("load {} {} {} {} {}", plan.groups, plan.outstanding, plan.commands,
                               plan.command_bytes, plan.seconds)));
   LoadResult result;
-  said >> result.commands_per_second >> result.sets_per_second >> result.p50_us >> result.p99_us;
+  said >> result.commands_per_second >> result.sets_per_second >> result.p50_us >> result.p99_us >>
+      result.cpu_us_per_command;
   CAD_CHECK(!said.fail(), "a load is answered with its figures");
   return result;
 }
