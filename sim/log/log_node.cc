@@ -211,8 +211,10 @@ void LogNode::set_space(log::Space space) {
 }
 
 void LogNode::flip_bit(std::uint64_t luck) {
-  // Not in the last set: one that rots before the next is written looks torn, to every reader.
-  const std::size_t safe = disk_.bytes().size() / 2;
+  // Not in the last set: one that rots before the next is written looks torn, to every reader. Nor in what the crash cut
+  // short, which is thrown away and may be most of a young disk.
+  const std::size_t safe =
+      std::min(disk_.bytes().size() / 2, log::MemoryStorage::whole_bytes(disk_.bytes()));
   if (up() || lost_ || safe == 0) return;
   disk_.flip_bit(luck % (safe * 8));
   flipped_ = true;

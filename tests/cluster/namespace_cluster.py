@@ -146,11 +146,17 @@ class NamespaceCluster:
         self.wait_until("the same everywhere", equal)
 
     def starve(self):
-        """Leaves the starved node no room at its next write. From now on it may stop, until feed()."""
-        self.nodes[self.starved].kill()
+        """Leaves the starved node no room at its next write. From now on it may stop, until feed(): as it starts, too, if
+        there is more to replay than it has room for."""
+        node = self.nodes[self.starved]
+        node.kill()
         self.starving = True
         self.disk.fill(ROOM_TO_START)
-        self.start(self.starved)
+        self.start_unready(self.starved)
+        try:
+            node.wait_until_ready()
+        except AssertionError:
+            node.process.wait(READY_SECONDS_MAX)
         self.disk.fill()
 
     def feed(self):

@@ -125,6 +125,16 @@ base::Result<LogStorage::Recovered, OpenError> MemoryStorage::recover() {
   return read_images(cursor);
 }
 
+std::size_t MemoryStorage::whole_bytes(ByteView disk) noexcept {
+  ByteView rest = disk;
+  while (rest.size() >= kFrameHeadBytes) {
+    const std::size_t bytes = base::load_le<std::uint32_t>(rest.data());
+    if (bytes > rest.size() - kFrameHeadBytes) break;
+    rest = rest.subspan(kFrameHeadBytes + bytes);
+  }
+  return disk.size() - rest.size();
+}
+
 base::Result<void, OpenError> MemoryStorage::replay() {
   records_.clear();
   live_bytes_ = 0;

@@ -65,6 +65,9 @@ class MemoryStorage final : public LogStorage {
   // The disk gives back other bytes than it was given: this entry fails its sum when it is read.
   void spoil_entry(GroupId group, Incarnation incarnation, Index index);
 
+  // Up to where a disk's bytes are whole frames; what a crash cut short lies behind.
+  [[nodiscard]] static std::size_t whole_bytes(ByteView disk) noexcept;
+
   // The two halves of write(), for whoever decides when a sync ends.
   void append(const WriteSet& set);
   void sync();
