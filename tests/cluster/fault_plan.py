@@ -103,6 +103,8 @@ class Nemesis(threading.Thread):
     def _carry_out(self, fault):
         ends = []
         taken = set()
+        if fault.second is not None:
+            self.done["both"] = self.done.get("both", 0) + 1
         for each in filter(None, (fault, fault.second)):
             target = self._resolve(each.target, taken)
             taken.add(target)
