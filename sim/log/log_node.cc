@@ -338,6 +338,7 @@ void LogNode::finish_write(const log::WriteSet& set) {
   }
   storage_->sync();
   for (const log::GroupWrite& write : set.groups) {
+    if (write.created == log::EngineKind::kTombstone) continue;  // Of a log that stays as it is.
     groups_.at(write.group).synced = write.last.index;
     groups_.at(write.group).switches = write.installs.has_value();
   }

@@ -150,6 +150,12 @@ TEST(RaftWorld, ABitThatTurnsInWhatIsThrownAwayIsNobodysLoss) {
   EXPECT_TRUE(report.violations.empty()) << report.violations.front();
 }
 
+// Seed 4001112: a node had entries in its applier when it was told, and wrote, that it was removed. They were synced before.
+TEST(RaftWorld, ANodeThatIsRemovedMayStillExecuteWhatItHas) {
+  const LogReport report = simulate_log(raft_world_of(4'001'112));
+  EXPECT_TRUE(report.violations.empty()) << report.violations.front();
+}
+
 TEST(RaftWorld, SixtyFourGroupsLiveTogether) {
   std::uint64_t seed = 0;
   while (raft_world_of(seed).groups != 64)
