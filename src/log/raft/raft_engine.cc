@@ -28,6 +28,7 @@ constexpr std::uint32_t kMsgRequestPreVote = 17;
 
 constexpr std::size_t kContextBytes = 24;
 static_assert(kContextBytes <= CAD_READ_CONTEXT_BYTES_MAX, "a peer takes the reads of this node");
+static_assert(kMembersMax <= CAD_MEMBERS_MAX, "a peer takes the configurations of this node");
 
 std::array<std::byte, kContextBytes> encode_context(const ReadContext& context) noexcept {
   std::array<std::byte, kContextBytes> bytes{};

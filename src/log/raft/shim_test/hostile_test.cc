@@ -99,7 +99,8 @@ TEST(ShimHostile, WhatRaftTakesForGrantedIsChecked) {
       {"a snapshot of a later term", snapshot_with(sound, 9, 6)},
       {"a snapshot without voters", snapshot_with("", 9, 5)},
       {"a snapshot with a voter twice", snapshot_with(sound + sound, 9, 5)},
-      {"a snapshot with more voters than there can be", snapshot_with(voters_upto(65), 9, 5)},
+      {"a snapshot with more voters than there can be",
+       snapshot_with(voters_upto(CAD_MEMBERS_MAX + 1), 9, 5)},
       {"a request of a snapshot of our choice",
        message({kMsgAppendResponse, 1, 2, 5}).number(10, 1).number(13, 1ULL << 60U).done()},
   };

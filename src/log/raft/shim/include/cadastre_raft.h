@@ -119,7 +119,8 @@ enum {
 };
 /* Every heartbeat of a leader carries a read's context: a longer one of a peer is malformed. */
 enum {
-  CAD_READ_CONTEXT_BYTES_MAX = 64
+  CAD_READ_CONTEXT_BYTES_MAX = 64,
+  CAD_MEMBERS_MAX = 64 /* ids in a list of a configuration that a peer sends */
 };
 
 typedef enum {

@@ -33,7 +33,7 @@ pub const LOG_PANIC: u32 = 0;
 pub const WANT_SNAPSHOT: u32 = 1;
 pub const WANT_ENTRIES: u32 = 2;
 
-/// Ids in a list of a configuration.
+/// Ids in a list of a configuration: CAD_MEMBERS_MAX.
 pub const MEMBERS_MAX: usize = 64;
 pub const READ_CONTEXT_BYTES_MAX: usize = 64;
 
